@@ -54,6 +54,7 @@ setup(
             ],
             depends=[str(path) for suffix in ("h", "inc", "def") for path in sorted(Path("csrc").rglob(f"*.{suffix}"))],
             include_dirs=[numpy.get_include(), *(f"csrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch"))],
+            # A build imports nothing of the package, so these stand here; `core/c_flags.py` has all others.
             extra_compile_args=["-O3", "-fvisibility=hidden"],
             optional=True,
         )

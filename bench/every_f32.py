@@ -31,6 +31,7 @@ from pathlib import Path
 import numpy as np
 
 import bcastgen
+from bcastgen.core.c_flags import LIBRARIES, OPTIMISED, RESULT_FLAGS
 from bcastgen.core.dtypes import F32
 from bcastgen.emit.c_text.helpers import helper_text
 from bcastgen.ops.row import Op
@@ -189,8 +190,8 @@ def _sweep(name: str) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as directory:
         text, made = Path(directory, "sweep.c"), Path(directory, "sweep.so")
         text.write_text(_SOURCE.replace("$reference", REFERENCES[name]), encoding="utf-8")
-        command = [os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-ffp-contract=off"]
-        subprocess.run([*command, "-o", str(made), str(text), "-lm"], check=True)
+        command = [os.environ.get("CC", "cc"), OPTIMISED, "-shared", "-fPIC", RESULT_FLAGS[-1].text]
+        subprocess.run([*command, "-o", str(made), str(text), *LIBRARIES], check=True)
         return ctypes.CDLL(str(made))
 
 

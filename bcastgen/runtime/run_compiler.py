@@ -12,7 +12,7 @@ import shlex
 import struct
 from pathlib import Path
 
-from ..core.c_flags import LIGHT, LINES_ASSEMBLY, NO_START_FILES, WIDEST
+from ..core.c_flags import LIBRARIES, LIGHT, LINES_ASSEMBLY, NO_START_FILES, WIDEST
 from ..core.c_source import CSource
 from ..core.errors import CompileError, RefusedFlagsError
 from ..core.resources import csrc_file
@@ -47,7 +47,7 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
     unit, binary = _written(source, directory), directory / BINARY
     # After the source: the linker takes from a library only what was asked for before it. libm takes it 2 ms to open,
     # and most kernels need none of it.
-    libraries = ["-lm"] if any(map(_NEEDS_LIBM.search, source.files.values())) else []
+    libraries = list(LIBRARIES) if any(map(_NEEDS_LIBM.search, source.files.values())) else []
     libraries += ["-lgcc"] if NO_START_FILES in tools.flags else []
     guard = _guard() if tools.given else ()
     command = [*tools.command, *_flags(source, tools), *guard, "-o", str(binary), str(unit), *libraries]

@@ -16,7 +16,7 @@ import pytest
 
 import bcastgen
 import conformance
-from bcastgen.core.c_flags import WARNING_FLAGS
+from bcastgen.core.c_flags import LIBRARIES, WARNING_FLAGS
 from bcastgen.core.errors import BroadcastError, statuses
 from bcastgen.mlir.tosa.table import find_tosa
 from compile_flags import LANGUAGES, SHARED, USERS
@@ -117,7 +117,7 @@ class Emitted:
         if shutil.which(compiler) is None:
             pytest.fail(f"no {compiler} on the PATH")
         library = folder / "block.so"
-        command = [compiler, *FLAGS, "-o", str(library), *map(str, sorted((folder / "out").glob("*.c"))), "-lm"]
+        command = [compiler, *FLAGS, "-o", str(library), *map(str, sorted((folder / "out").glob("*.c"))), *LIBRARIES]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:4000]
         return cls(folder / "out", ctypes.CDLL(str(library)))

@@ -14,6 +14,7 @@ import pytest
 
 import bcastgen as bg
 import odd_arguments
+from compile_flags import QUICK
 
 SECONDS = 5.0
 
@@ -31,7 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_escapes_is_our_error(compiled: bool, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")  # no kernel is called twice
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)  # no kernel is called twice
     wrong, refused, count = list[str](), 0, 0
     for one in odd_arguments.calls(here / "out"):
         if one.name.startswith(odd_arguments.COMPILED) is not compiled:

@@ -16,6 +16,7 @@ import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES, dtype
 from bcastgen.loops.interpret import interpret
 from bcastgen.ops.table import CAST
+from compile_flags import SHARED
 from every_f32 import differing
 
 STORAGE = [row for row in DTYPES if row.is_storage]
@@ -151,7 +152,7 @@ def test_standalone_c_takes_bytes(tmp_path):
     source, header = bg.emit_c({"k": kernel}, tmp_path, "m", static=True)
     assert "its code, a uint8_t" in header.read_text() and "a byte of its own" in header.read_text()
     library = tmp_path / "m.so"
-    subprocess.run(["cc", "-std=c11", "-O2", "-shared", "-fPIC", source, "-o", library], check=True)
+    subprocess.run(["cc", "-std=c11", "-O2", *SHARED, source, "-o", library], check=True)
     x, n = np.array([1.5, -2, 0, 448], ml_dtypes.float8_e4m3fn), np.array([1, -8, 7, 2], ml_dtypes.int4)
     out = np.zeros(4, np.float32)
     ctypes.CDLL(str(library)).m_k(*(ctypes.c_void_p(array.ctypes.data) for array in (x, n, out)))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import C_LANGUAGE, CHECKED, OPTIMISED
+from bcastgen.core.c_flags import C_LANGUAGE, CHECKED, LIBRARIES, OPTIMISED
 from bcastgen.core.dtypes import BF16, COMPUTED, F16
 from bcastgen.core.float16 import bits_of, nearest
 from compile_flags import SHARED, STRICT, WARNED
@@ -58,7 +58,7 @@ def c(request, tmp_path_factory):
     )
     (directory / "half.c").write_text(text, encoding="utf-8")
     flags = (*C_LANGUAGE, *STRICT, *SHARED, *CSRC_FLAGS)
-    command = ["gcc", *request.param.split(), *flags, "-o", "half.so", "half.c", "-lm"]
+    command = ["gcc", *request.param.split(), *flags, "-o", "half.so", "half.c", *LIBRARIES]
     subprocess.run(command, cwd=directory, check=True)
     library = ctypes.CDLL(str(directory / "half.so"))
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from bcastgen.api.functions import jit
+from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.dtypes import F32, F64, DType
 from bcastgen.core.errors import DTypeError
 from bcastgen.core.resources import folder
@@ -135,7 +136,7 @@ def library(source, chosen, directory, *more):
         *CSRC_FLAGS,
     ]
     done = subprocess.run(
-        [*tools.command, *flags, "-o", made, text, "-lm", "-lgcc"], check=False, capture_output=True, text=True
+        [*tools.command, *flags, "-o", made, text, *LIBRARIES, "-lgcc"], check=False, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[:3000]
     return ctypes.CDLL(str(made))

@@ -6,6 +6,7 @@ import ctypes
 import subprocess
 
 import bcastgen as bg
+from bcastgen.core.c_flags import LIBRARIES
 from compile_flags import CONTRACT, QUICK, SHARED
 
 
@@ -44,7 +45,7 @@ class Module:
     def __init__(self, kernels, directory, name, flags=(QUICK,), **form):
         source, *_ = bg.emit_c(kernels, directory, name, **form)
         library = directory / f"{name}.so"
-        command = ["gcc", *flags, CONTRACT, *SHARED, source, "-lm", "-o", library]
+        command = ["gcc", *flags, CONTRACT, *SHARED, source, *LIBRARIES, "-o", library]
         subprocess.run(command, check=True)
         self._library, self._name, self._single = ctypes.CDLL(str(library)), name, list(kernels) == [name]
         self.kernels = kernels

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bcastgen.core.c_flags import C_LANGUAGE
+from bcastgen.core.c_flags import C_LANGUAGE, LIBRARIES
 from bcastgen.core.resources import folder
 from c_harness import compiler
 from compile_flags import WARNED
@@ -46,7 +46,7 @@ def build(directory: Path, run_time: Path | None = None, optimise: str = WARNED)
         "-o",
         program,
         "-lpthread",
-        "-lm",
+        *LIBRARIES,
     ]
     subprocess.run(list(map(str, command)), check=True)
     return program

@@ -29,6 +29,7 @@ import numpy as np
 from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, COMPILERS, MEMORY, Harness, emit_module, wrapper
+from compile_flags import QUICK
 from contract_subjects import F4, I4, SUBJECTS, Subject
 from illegal_call_maker import Calls
 
@@ -63,8 +64,8 @@ FORMS = {
 }
 # Compilers that are not there are left out by the command; tests choose their own.
 BUILDS = (
-    ("gcc", ("-O0", *ADDRESS)),
-    ("clang", ("-O0", *ADDRESS)),
+    ("gcc", (QUICK, *ADDRESS)),
+    ("clang", (QUICK, *ADDRESS)),
     ("clang", ("-O1", *MEMORY)),
     ("gcc", ("-O2",)),
     ("clang", ("-O2",)),

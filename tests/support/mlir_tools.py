@@ -21,6 +21,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bcastgen.core.c_flags import LIBRARIES
+
 OPT, RUNNER, LINKER = "mlir-opt-22", "mlir-runner-22", "gcc"
 # The passes from func, linalg, tensor, arith, math, scf and cf to LLVM's dialect.
 LOWERING = (
@@ -93,7 +95,7 @@ class Native:
         ]
         _run([*run, "--dump-object-file", f"--object-filename={made}"], lowered)
         linked = [f"-Wl,--no-as-needed,-rpath,{one.parent},{one}" for one in _sixteen()]
-        _run([LINKER, "-shared", str(made), *linked, "-o", str(library), "-lm"])
+        _run([LINKER, "-shared", str(made), *linked, "-o", str(library), *LIBRARIES])
         return cls(library)
 
     def refusals(self, calls):

@@ -32,6 +32,9 @@ from pathlib import Path
 
 import numpy
 
+from bcastgen.core.c_flags import LIBRARIES
+from compile_flags import SHARED
+
 __all__ = ["Mutant", "Sandbox", "beside", "mutants"]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,8 +168,8 @@ class Sandbox:
         python = [f"-I{numpy.get_include()}", f"-I{sysconfig.get_paths()['include']}"]
         # runtime.c, which includes others, is for what has no Python.h.
         runtime = sorted(str(one) for one in (self.root / "csrc" / "runtime").glob("*.c") if one.stem != "runtime")
-        files = [*rooms, *python, "csrc/dispatch/dispatch.c", *runtime, "-o", str(self.extension), "-lm"]
-        made = subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-fwrapv", *files], cwd=self.root, capture_output=True)
+        files = [*rooms, *python, "csrc/dispatch/dispatch.c", *runtime, "-o", str(self.extension), *LIBRARIES]
+        made = subprocess.run(["gcc", *SHARED, "-O1", "-fwrapv", *files], cwd=self.root, capture_output=True)
         check = f"import bcastgen._dispatch as made; assert made.__file__ == {str(self.extension)!r}"
         return made.returncode == 0 and self._run("-c", check).returncode == 0
 

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.kernel import background as background_module
 from bcastgen.runtime.cache import store
 from compile_flags import CONTRACT, LANGUAGES, QUICK
@@ -217,7 +218,7 @@ def _program(kernels, there, directory):
         + f"static const kernel kernels[] = {{\n{''.join(rows)}}};\n"
     )
     program = directory / "calls"
-    command = ["gcc", *FLAGS, f"-I{directory}", HERE / "shape_calls.c", directory / "m.c", "-lm", "-o", program]
+    command = ["gcc", *FLAGS, f"-I{directory}", HERE / "shape_calls.c", directory / "m.c", *LIBRARIES, "-o", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
     return program

@@ -21,7 +21,7 @@ from ...core.version import __version__
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
 from ...loops.schedule.program_schedule import ProgramSchedule, compiles_functions_once
-from ...loops.schedule.threads import BLOCK
+from ...loops.schedule.threads import THREAD_BLOCK
 from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import MODULE_MACROS, comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
@@ -195,7 +195,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
 
 def _bodies(module: ModuleView, spell: Callable[[str], str] | None) -> list[str]:
     """Render the functions of each kernel."""
-    shared = {"block": BLOCK, "unchecked": module.form.unchecked}
+    shared = {"block": THREAD_BLOCK, "unchecked": module.form.unchecked}
     if module.statics:
         bodies = [
             render_template("standalone/static.c.j2", kernel=kernel, static=static, **shared)

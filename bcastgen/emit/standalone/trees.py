@@ -11,18 +11,19 @@ same bits as the run time's. Two values are combined by the op that the reductio
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from ...core.dtypes import DType
 from ...core.frozen import dataclass
+from ...core.resources import csrc_file
 from ...loops.nest import LoopProgram
-from ...ops.rows.reductions import Reduction
+from ...ops.rows.reductions import REDUCTIONS, Reduction
 from ...ops.table import OPS
 from ..c_text.body import bare, literal
 from ..templating.render import render_template
 
 __all__ = ["Tree", "definitions", "tree_of"]
-
-# The tree of a mean is that of a sum.
-_NAMES = {"mean": "sum"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,12 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
     >>> tree_of(REDUCTIONS["min"], I64).empty
     'INT64_C(9223372036854775807)'
     """
-    name = f"bcg_{_NAMES.get(row.name, row.name)}_{dtype}"
+    # What combines values alike is one tree, that of a mean and a sum.
+    alike = (one for one in REDUCTIONS.values() if one.combines and one.combines == row.combines)
+    name = f"bcg_{next(alike, row).name}_{dtype}"
     exact = not dtype.is_inexact
     if row.gives_index:
-        better = f"x {'<' if row.step == 'ARGMIN' else '>'} found->best"
+        better = f"x {'<' if row.is_least else '>'} found->best"
         if dtype.is_float:
             better = f"{better} || (x != x && found->best == found->best)"
         return Tree(name, dtype.c, row.doc, "", literal(0, dtype), better, "", "", "", False)
@@ -109,6 +112,14 @@ def _quotient(total: str, dtype: DType) -> str:
     return f"{total} / n" if dtype.c == "double" else f"({dtype.c})((double){total} / n)"
 
 
+@cache
+def _sizes() -> dict[str, int]:
+    """Return the elements of a block of the run time's tree, the lanes they go round, and the levels of blocks."""
+    text = csrc_file("run_steps.inc").read_text(encoding="utf-8")
+    lanes, block = (int(re.findall(rf"\b{name} = (\d+)", text)[0]) for name in ("LANES", "BLOCK"))
+    return {"lanes": lanes, "block": block, "levels": 64 - (block.bit_length() - 1)}
+
+
 def definitions(program: LoopProgram) -> tuple[tuple[str, str], ...]:
     """Return name and text of all that a program's reductions may use, in an order that compiles."""
     trees: dict[str, Tree] = {}
@@ -119,7 +130,7 @@ def definitions(program: LoopProgram) -> tuple[tuple[str, str], ...]:
                 trees[tree.name] = tree
     found: list[tuple[str, str]] = []
     for tree in trees.values():
-        text = render_template("standalone/tree.c.j2", tree=tree)
+        text = render_template("standalone/tree.c.j2", tree=tree, **_sizes())
         for chunk in text.strip("\n").split("\n\n\n"):
             label, _, body = chunk.strip("\n").partition("\n")
             found.append((label.removeprefix("// "), body))

@@ -22,7 +22,7 @@ from ...shape.constraints import (
     Stretches,
     shown_domain_dim,
 )
-from ...shape.inference.entailment import Alternative, Clause
+from ...shape.inference.entailment import Alternative, Clause, added
 from ...shape.inference.operand_use import OperandDim
 from ...shape.types.facts import Facts, Range
 from ..guard_program.ir import (
@@ -38,7 +38,7 @@ from ..guard_program.ir import (
     ResultHasRank,
 )
 from .premises import ConstantShape, GuardFacts, Identity, Premise, Vouched
-from .replay import Chain, Link, added
+from .replay import Chain, Link
 
 __all__ = ["chain_of", "sentence"]
 

@@ -16,11 +16,11 @@ from collections.abc import Container
 
 from ...core.frozen import dataclass
 from ...shape.constraints import Constraint
-from ...shape.inference.entailment import Alternative
+from ...shape.inference.entailment import Alternative, added
 from ...shape.types.facts import Facts
 from .premises import GuardFacts, Premise
 
-__all__ = ["Chain", "Link", "added", "refusal"]
+__all__ = ["Chain", "Link", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,6 @@ class Chain:
     def premises(self) -> tuple[Premise, ...]:
         """The facts that it names, each once."""
         return tuple(dict.fromkeys(premise for way in self.ways for link in way for premise in link.premises()))
-
-
-def added(facts: Facts, statements: Alternative) -> Facts | None:
-    """Return the facts with these statements, or None if they contradict them."""
-    more: Facts | None = facts
-    for atom in statements:
-        more = None if more is None else atom.added_to(more)
-    return more
 
 
 def refusal(facts: GuardFacts, chain: Chain) -> str | None:

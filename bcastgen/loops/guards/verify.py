@@ -12,12 +12,13 @@ verified.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...shape.inference.entailment import Atom, Clause, Work, breakable
 from ...shape.types.facts import MAX_EXTENT, Facts, Range
-from ..guard_program.ir import Calc, Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
+from ..guard_program.ir import Calc, Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Widen
 from ..nest import Access, LoopProgram, Nest
+from .premises import node
 
 __all__ = ["unguarded"]
 
@@ -49,13 +50,13 @@ def _of_nest(at: int, nest: Nest, clauses: list[Clause]) -> Iterator[str]:
     for access in nest.operands:
         for own, index in enumerate(access.map.indices):
             dim = own - len(access.map.indices) if access.type.unranked else own
-            term = _node(Own(access.number, dim))
+            term = node(Own(access.number, dim))
             if index.dim is None:
                 expected = None
             elif nest.domain.open:
-                expected = _node(DomainDim(at, index.dim - len(nest.domain.dims)))
+                expected = node(DomainDim(at, index.dim - len(nest.domain.dims)))
             else:
-                expected = _node(DomainDim(at, index.dim))
+                expected = node(DomainDim(at, index.dim))
             broken = [Atom("differ", term, _ONE)] if expected is None or index.stretches else []
             broken += [] if expected is None else [Atom("differ", term, expected)]
             if breakable(Facts(), clauses, (tuple(broken),), Work()):
@@ -66,8 +67,8 @@ def _of_domain(at: int, nest: Nest, clauses: list[Clause], names: Sequence[str])
     for dim, places in enumerate(nest.domain.unknown_places):
         here = dim - len(nest.domain.dims) if nest.domain.open else dim
         for name, own in places:
-            term = _node(Own(names.index(name), own))
-            broken = Atom("differ", term, _ONE), Atom("differ", term, _node(DomainDim(at, here)))
+            term = node(Own(names.index(name), own))
+            broken = Atom("differ", term, _ONE), Atom("differ", term, node(DomainDim(at, here)))
             if breakable(Facts(), clauses, (broken,), Work()):
                 yield f"nest {at}: {name}.{own} in {{1, d{here}}} does not follow from its guards"
 
@@ -77,10 +78,6 @@ def _shown(access: Access, own: int) -> str:
     if index.dim is None:
         return "= 1"
     return f"in {{1, d{index.dim}}}" if index.stretches else f"= d{index.dim}"
-
-
-def _node(term: Term) -> Hashable:
-    return Range(term.extent, term.extent) if isinstance(term, Const) else term
 
 
 def _clauses(at: int, guards: NestGuards, depth: int) -> Iterator[Clause]:
@@ -106,7 +103,7 @@ def _clauses(at: int, guards: NestGuards, depth: int) -> Iterator[Clause]:
         elif isinstance(step, Check):
             yield from _checked(step)
     for define in guards.defines:
-        here, term = DomainDim(at, define.at), _node(define.term)
+        here, term = DomainDim(at, define.at), node(define.term)
         # A front may widen the dims before this one, even defined ones.
         is_final = isinstance(define.term, Const) and define.term.extent != 1
         wider = () if is_final else dict.fromkeys(fronts.get(define.at, ()))
@@ -122,7 +119,7 @@ def _clauses(at: int, guards: NestGuards, depth: int) -> Iterator[Clause]:
 
 
 def _checked(step: Check) -> Iterator[Clause]:
-    actual, expected = _node(step.actual), _node(step.expected)
+    actual, expected = node(step.actual), node(step.expected)
     match step.test:
         case "eq":
             yield ((Atom("same", actual, expected),),)

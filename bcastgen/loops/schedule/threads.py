@@ -17,10 +17,10 @@ from ...core.frozen import dataclass
 from ..nest import Nest
 from .costs import whole_tenths
 
-__all__ = ["BLOCK", "Threads", "threads"]
+__all__ = ["THREAD_BLOCK", "Threads", "threads"]
 
-# The points of a block.
-BLOCK = 4096
+# The points that a thread takes at a time from an inner loop.
+THREAD_BLOCK = 4096
 # A parallel loop takes this long to start and end; from memory, a point takes at least this long.
 _START_TENTHS_NS, _MIN_POINT_TENTHS_NS = 200_000, 2
 # A loop of this many iterations is enough for several threads.
@@ -34,7 +34,7 @@ class Threads:
     Attributes
     ----------
     dim : the loop's dim, in a ranked nest; the outermost one of the plan in a nest of any rank.
-    blocks : whether threads take blocks of `BLOCK` points of it.
+    blocks : whether threads take blocks of `THREAD_BLOCK` points of it.
     points : the number of points beyond which threads pay.
     asks : whether a call compares its points with that; if not, types show that there are more.
     """
@@ -45,7 +45,7 @@ class Threads:
     asks: bool
 
     def __str__(self) -> str:
-        what = f"blocks of {BLOCK} points of d{self.dim}" if self.blocks else f"the loop over d{self.dim}"
+        what = f"blocks of {THREAD_BLOCK} points of d{self.dim}" if self.blocks else f"the loop over d{self.dim}"
         when = "in calls of" if self.asks else "since there are"
         return f"threads share {what}, {when} more than {self.points} points"
 

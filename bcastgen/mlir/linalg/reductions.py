@@ -119,7 +119,7 @@ class _Combined:
     def _index(self, one: Reducing, dtype: DType, value: str, first: int) -> list[str]:
         """Write the choice of the better value and its index."""
         region, best, place = self.generic.region, self.before[first], self.before[first + 1]
-        is_least, type_ = one.op.step == "ARGMIN", signless(dtype)
+        is_least, type_ = one.op.is_least, signless(dtype)
         if dtype.is_float:
             better = region.op("better", f"arith.cmpf {'olt' if is_least else 'ogt'}, {value}, {best} : {type_}")
             nan = region.op("nan", f"arith.cmpf uno, {value}, {value} : {type_}")

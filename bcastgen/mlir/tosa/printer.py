@@ -24,6 +24,7 @@ from ...core.python_text import parse_expression
 from ...expr.nodes import Apply, Constant, Node, Operand, Reduce, Remap, topological
 from ...expr.views import Transpose
 from ...ops.dtype_rules import compare
+from ...ops.row import Op
 from ...ops.table import OPS
 from ...shape.types.dim import DYNAMIC, Dim
 from ...shape.types.tensor_type import TensorType
@@ -193,11 +194,11 @@ class _Printer:
         loops = tuple(map(dtype_of, values))
         assert node.dtype is not None
         others = values[1:]
-        if node.op.name == "clip" and loops[0].kind != "bool" and _in_order(others):
+        if _is_row_of("clamp", node.op) and loops[0].kind != "bool" and _in_order(others):
             low, high = (number(bound.value, loops[0].mlir) for bound in others if isinstance(bound, Scalar))
             attributes = f" {{min_val = {low} : {loops[0].mlir}, max_val = {high} : {loops[0].mlir}}}"
             return self.text.op("clamp", values[:1], node.dtype, attributes, wanted)
-        if node.op.name == "tosa_negate" and _are_zero_points(others, loops[0]):
+        if _is_row_of("negate", node.op) and _are_zero_points(others, loops[0]):
             return self.text.op("negate", values, node.dtype, wanted=wanted)
         tree = parse_expression(spelling(node.op, loops, node.dtype))
         return self._spelled(tree, dict(zip("abc", values, strict=False)), node.dtype, wanted)
@@ -231,6 +232,13 @@ class _Printer:
         if isinstance(only, Scalar):
             return Scalar(only.value, dtype(name))
         return self.text.op("cast", operands, dtype(name), attributes, wanted)
+
+
+def _is_row_of(name: str, op: Op) -> bool:
+    """Return whether an op of ours is the one that TOSA's of this name is read as, with all of its operands."""
+    row = find_tosa(name)
+    assert row is not None
+    return op is OPS[row.integer_row or row.row]
 
 
 def _element(name: str, operands: list[TextValue], result: DType) -> DType:

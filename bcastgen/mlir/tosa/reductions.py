@@ -50,7 +50,7 @@ def read_reduction(operation: Operation, row: TosaOp, function: FunctionReader) 
     proved = _check_dims(operation, axis, drops=reduced.gives_index)
     node, dtype = function.value(operand), element_of(operand)
     if keyword(operation, "nan_mode", "PROPAGATE") == "IGNORE" and dtype.is_float:
-        lowest = math.inf if reduced.step == "MIN" else -math.inf
+        lowest = math.inf if reduced.is_least else -math.inf
         least = function.builder.keep(Constant(lowest, dtype))
         node = function.builder.apply(OPS["where"], (function.builder.apply(OPS["isnan"], (node,)), least, node))
     made = function.builder.reduce(Reduce(reduced, node, (axis,), not reduced.gives_index), node)

@@ -80,12 +80,16 @@ class Reduction:
         """
         if self.identity is not None:
             return self.identity
-        is_least = self.step in ("MIN", "ARGMIN")
         if values.is_float:
-            return float("inf") if is_least else float("-inf")
+            return float("inf") if self.is_least else float("-inf")
         if values.kind == "bool":
-            return is_least
-        return values.max if is_least else values.min
+            return self.is_least
+        return values.max if self.is_least else values.min
+
+    @property
+    def is_least(self) -> bool:
+        """Whether it looks for the least of the values, or its index."""
+        return self.step in ("MIN", "ARGMIN")
 
     @property
     def gives_index(self) -> bool:

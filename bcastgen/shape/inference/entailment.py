@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from ...core.frozen import dataclass
 from ..types.facts import Facts, Range
 
-__all__ = ["Alternative", "Atom", "Clause", "Solvable", "Work", "breakable", "known", "possible"]
+__all__ = ["Alternative", "Atom", "Clause", "Solvable", "Work", "added", "breakable", "known", "possible"]
 
 # How many choices are tried before the answer is "possible".
 _LIMIT = 200
@@ -83,14 +83,16 @@ class Work:
         return self.left <= 0
 
 
-def _added(facts: Facts, statements: Alternative, work: Work) -> Facts | None:
+def added(facts: Facts, statements: Alternative, work: Work | None = None) -> Facts | None:
+    """Return the facts with these statements, or None if they contradict them; `work` counts what that takes."""
     more: Facts | None = facts
     for atom in statements:
         if more is None:
             return None
         before, more = more, atom.added_to(more)
-        # A new fact costs a copy of the facts.
-        work.left -= 1 if more is before else 1 + before.size // 16
+        if work is not None:
+            # A new fact costs a copy of the facts.
+            work.left -= 1 if more is before else 1 + before.size // 16
     return more
 
 
@@ -107,7 +109,7 @@ def known(facts: Facts, clauses: Iterable[Clause], work: Work) -> tuple[Facts, l
             if work.is_over():
                 pending.append(clause)
                 continue
-            left_open = [(one, more) for one in clause if (more := _added(facts, one, work)) is not None]
+            left_open = [(one, more) for one in clause if (more := added(facts, one, work)) is not None]
             if any(more is facts for _, more in left_open):
                 continue
             match left_open:
@@ -167,5 +169,5 @@ def _search(
         return solvable(facts)
     chosen = min(left, key=len)
     rest = [clause for clause in left if clause is not chosen]
-    ways = (more for statements in chosen if (more := _added(facts, statements, work)) is not None)
+    ways = (more for statements in chosen if (more := added(facts, statements, work)) is not None)
     return any(_search(more, rest, budget, work, solvable) for more in ways)

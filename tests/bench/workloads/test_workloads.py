@@ -9,6 +9,7 @@ import bcastgen as bg
 from bcastgen.core.resources import bench_module
 from bcastgen.ops.rows.special import SPECIAL
 from bcastgen.ops.table import OPS
+from compile_flags import QUICK
 from long_runs import some
 
 check = bench_module("check")
@@ -163,5 +164,5 @@ def test_our_kernel_agrees_with_numpy(name):
 @some_workloads
 def test_our_kernel_agrees_with_numpy_on_every_workload(workload, monkeypatch):
     # A run of the benchmark compares what optimised kernels compute, too.
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     agrees(workload, (3, 16, 1000, 1 << 15))

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import C_LANGUAGE, CHECKED, FREESTANDING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, CHECKED, FREESTANDING_FLAGS, LIBRARIES, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.core.errors import BcastgenError
 from bcastgen.core.resources import csrc_file, folder
 from bcastgen.emit.c_text.helpers import helper_names, helper_text
@@ -16,7 +16,7 @@ from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.freestanding import refuse_library, without_library
 from bcastgen.ops.table import OPS
 from c_harness import compiler
-from compile_flags import CONTRACT
+from compile_flags import CONTRACT, QUICK
 from csrc_includes import CSRC_FLAGS
 from long_runs import some
 from value_programs import ValueProgram, differences, rows
@@ -138,7 +138,7 @@ def test_users_c_that_needs_the_library_is_refused(tmp_path):
 def test_values_are_the_librarys(tmp_path, flags):
     (tmp_path / "check.c").write_text(CHECK)
     command = [compiler("gcc"), *C_LANGUAGE, CHECKED, CONTRACT, *CSRC_FLAGS, "-DSTEP=97", *flags]
-    subprocess.run([*command, "check.c", "-o", "check", "-lm"], cwd=tmp_path, check=True)
+    subprocess.run([*command, "check.c", "-o", "check", *LIBRARIES], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "check"], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["0"] * 9
 
@@ -160,11 +160,11 @@ def undefined(kind, directory, *flags):
 @pytest.mark.slow
 def test_every_op_calls_nothing_and_gives_the_same_values(programs, tmp_path):
     hosted, freestanding = programs
-    expected = hosted.run([hosted.build(tmp_path / "hosted", [compiler("gcc"), "-O0", *RESULTS], "-lm")])
+    expected = hosted.run([hosted.build(tmp_path / "hosted", [compiler("gcc"), QUICK, *RESULTS], *LIBRARIES)])
     freestanding.write(tmp_path)
     assert not undefined("gcc", tmp_path, "-O1")
     subprocess.run([compiler("gcc"), "m.o", "main.c", "-o", "program"], cwd=tmp_path, check=True)
     assert not differences(expected, freestanding.run([tmp_path / "program"]))
     # With any flags, and for a machine that has the instructions.
-    assert not undefined("gcc", tmp_path, "-O0", "-fmath-errno")
-    assert undefined("clang", tmp_path, "-O0", "-march=x86-64-v3", "-fmath-errno") <= {"memset"}
+    assert not undefined("gcc", tmp_path, QUICK, "-fmath-errno")
+    assert undefined("clang", tmp_path, QUICK, "-march=x86-64-v3", "-fmath-errno") <= {"memset"}

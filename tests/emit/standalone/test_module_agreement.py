@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import LIBRARIES
 from c_corpus import NATIVE, PLAIN, SANITIZED
+from compile_flags import CONTRACT
 from long_runs import many
 
 
@@ -83,13 +85,13 @@ def _compiled(directory, compiler, flags):
     command = [
         compiler,
         *flags.split(),
-        "-ffp-contract=off",
+        CONTRACT,
         "-shared",
         "-fPIC",
         "-o",
         path,
         directory / "chains.c",
-        "-lm",
+        *LIBRARIES,
     ]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(path))

@@ -16,6 +16,7 @@ import pytest
 from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, Case, Harness, emit_module
+from compile_flags import QUICK
 
 MOST, LEAST = 2**63 - 1, -(2**63)
 TEXTS = {
@@ -274,7 +275,7 @@ CHECKS = [check_numbers, check_strides, check_empty, check_fields, check_product
 
 @pytest.fixture(scope="module")
 def sanitized(harness):
-    return harness.build("gcc", ("-O0", *ADDRESS), guarded=True)
+    return harness.build("gcc", (QUICK, *ADDRESS), guarded=True)
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -19,6 +19,7 @@ from bcastgen.emit.standalone import CForm
 from c_calls import bad_call, case_of, good_call
 from c_harness import ADDRESS, Harness, emit_module
 from c_programs import Subject, random_operand
+from compile_flags import QUICK
 
 CASES = Path(__file__).parents[2] / "cases"
 BY_HAND = sorted(path.name.removesuffix(".hand.c") for path in CASES.glob("*.hand.c"))
@@ -81,9 +82,9 @@ def test_both_compile_without_a_warning(name, compile_strictly, tmp_path):
 def test_both_do_the_same(name, samples, tmp_path):
     kernel, emitted, by_hand = emitted_and_by_hand(name)
     cases = list(calls(name, kernel, emitted, samples))
-    outcomes = Harness([emitted], tmp_path / "emitted").build("gcc", ("-O0", *ADDRESS), guarded=True).run(*cases)
+    outcomes = Harness([emitted], tmp_path / "emitted").build("gcc", (QUICK, *ADDRESS), guarded=True).run(*cases)
     others = [replace(case, kernel=by_hand) for case in cases]
-    by_hands = Harness([by_hand], tmp_path / "hand").build("gcc", ("-O0", *ADDRESS), guarded=True).run(*others)
+    by_hands = Harness([by_hand], tmp_path / "hand").build("gcc", (QUICK, *ADDRESS), guarded=True).run(*others)
     assert {outcome.call.status for outcome in outcomes} >= {"OK", "RANK", "BROADCAST", "NULL_DATA", "OVERLAP"}
     for got, wanted in zip(outcomes, by_hands, strict=True):
         shown = f"{got.case.arrays}\n{got.call}\n{wanted.call}"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bcastgen.core.errors import statuses
+from compile_flags import QUICK
 
 HUGE = 2**63 - 1
 TEXTS = {
@@ -60,7 +61,7 @@ def kernels(emit):
 
 @pytest.fixture(scope="module")
 def program(kernels, build, tmp_path_factory):
-    return build(list(kernels.values()), tmp_path_factory.mktemp("standalone"), optimise="-O0")
+    return build(list(kernels.values()), tmp_path_factory.mktemp("standalone"), optimise=QUICK)
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,11 @@ import subprocess
 
 import pytest
 
-from bcastgen.core.c_flags import C_LANGUAGE, FREESTANDING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, FREESTANDING_FLAGS, LIBRARIES, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.target import TARGETS
 from c_harness import compiler
+from compile_flags import QUICK
 from foreign import MACHINES, zig
 from long_runs import LONG
 from value_programs import ValueProgram, differences
@@ -47,9 +48,9 @@ def here(tmp_path_factory):
 
     @functools.cache
     def results(rows, fma):
-        command = [compiler("gcc"), "-O0", *FLAGS, *(("-march=x86-64-v3",) if fma else ())]
+        command = [compiler("gcc"), QUICK, *FLAGS, *(("-march=x86-64-v3",) if fma else ())]
         made = program(rows, False)
-        return made.run([made.build(tmp_path_factory.mktemp("here"), command, "-lm")])
+        return made.run([made.build(tmp_path_factory.mktemp("here"), command, *LIBRARIES)])
 
     return results
 

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import LIBRARIES
 from c_harness import LANGUAGES, STRICT, compiler
 from compile_flags import CONTRACT, QUICK, SHARED
 from foreign import zig
@@ -27,7 +28,7 @@ def shown(library):
 def built(directory, export):
     source, *_ = bg.emit_c(KERNELS, directory, "m", unchecked=True, export=export)
     library = directory / "m.so"
-    subprocess.run(["gcc", QUICK, CONTRACT, *SHARED, HIDDEN, source, "-lm", "-o", library], check=True)
+    subprocess.run(["gcc", QUICK, CONTRACT, *SHARED, HIDDEN, source, *LIBRARIES, "-o", library], check=True)
     return shown(library)
 
 

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import RESULT_FLAGS
+from bcastgen.core.c_flags import LIBRARIES, RESULT_FLAGS
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.ops.table import OPS
+from compile_flags import CONTRACT
 
 truth = bench_module("truth")
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
@@ -88,7 +89,7 @@ def test_the_usual_flags_compile(emitted):
 def has_32_bits():
     """Whether gcc has a C library of 32 bits."""
     done = subprocess.run(
-        ["gcc", "-m32", "-x", "c", "-", "-o", os.devnull, "-lm"],
+        ["gcc", "-m32", "-x", "c", "-", "-o", os.devnull, *LIBRARIES],
         input="#include <math.h>\nint main(int n, char **v) { (void)v; return (int)floor(n); }",
         check=False,
         capture_output=True,
@@ -154,7 +155,7 @@ def test_functions_are_right_or_not_compiled(command, program):
         pytest.skip(f"no {compiler}")
     if "-m32" in flags and not has_32_bits():
         pytest.skip("no C library of 32 bits: apt install gcc-multilib")
-    line = [compiler, *flags, "-O2", "-ffp-contract=off", "-w", "main.c", "m.c", "-o", "program", "-lm"]
+    line = [compiler, *flags, "-O2", CONTRACT, "-w", "main.c", "m.c", "-o", "program", *LIBRARIES]
     done = subprocess.run(line, cwd=program, check=False, capture_output=True, text=True)
     if done.returncode:
         assert REFUSAL in done.stderr

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import OPENMP_FLAGS
 from c_module import Module
 
 KERNELS = {
@@ -40,7 +41,7 @@ def operands_of(kernel, extent, chance):
 @pytest.fixture(scope="module", params=["usual", "plain", "threads", "alone"])
 def module(request, tmp_path_factory):
     form = {"usual": {}, "plain": {"variants": 0}, "threads": {"openmp": True}, "alone": {"freestanding": True}}
-    flags = ("-O1", "-fopenmp") if request.param == "threads" else ("-O1",)
+    flags = ("-O1", *OPENMP_FLAGS) if request.param == "threads" else ("-O1",)
     return Module(KERNELS, tmp_path_factory.mktemp("hoist"), "hoist", flags, **form[request.param])
 
 

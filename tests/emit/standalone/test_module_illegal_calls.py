@@ -10,6 +10,7 @@ import pytest
 from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, Harness, emit_module
+from compile_flags import QUICK
 from contract_subjects import F4, SUBJECTS
 from illegal_call_maker import Call, Calls, Given
 from illegal_calls import BUILDS, FORMS, Forms, differences, drawn, fault
@@ -19,7 +20,7 @@ from long_runs import many
 def test_a_sample_of_calls_under_sanitizers(tmp_path):
     forms = Forms(["variants0", "static"], tmp_path)
     calls = [*drawn(0, ["variants0", "static"], 1500), ("variants0", _one_result_without_elements())]
-    figures, found = differences(forms, forms.build("gcc", ("-O0", *ADDRESS)), calls)
+    figures, found = differences(forms, forms.build("gcc", (QUICK, *ADDRESS)), calls)
     assert not found, "\n\n".join(found[:5])
     # Most statuses come up, and calls that compute something.
     assert len({status for _, status in figures}) > 15
@@ -58,7 +59,7 @@ def test_a_check_that_is_left_out_is_found(tmp_path):
         bad = replace(kernel, files=kernel.files | {"bias.c": text})
         directory = tmp_path / str(number)
         directory.mkdir()
-        program = Harness([bad], directory).build("gcc", ("-O0", *ADDRESS), guarded=True)
+        program = Harness([bad], directory).build("gcc", (QUICK, *ADDRESS), guarded=True)
         try:
             outcomes = program.run(*(call.case(bad) for call in made))
             found = any(map(fault, made, outcomes))

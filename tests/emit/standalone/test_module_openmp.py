@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import CHECKED, OPENMP_FLAGS
+from bcastgen.core.c_flags import CHECKED, LIBRARIES, OPENMP_FLAGS
 from bcastgen.loops.schedule.threads import BLOCK
 from c_harness import LANGUAGES, STRICT, compiler
 from compile_flags import SHARED, WARNED
@@ -116,7 +116,7 @@ def test_results_are_those_of_one_thread(tmp_path, form):
     for kind, flags in (("alone", ()), ("shared", OPENMP_FLAGS)):
         units = [f"{name}.c" for name in TEXTS]
         command = [compiler("gcc"), *LANGUAGES["c"], CHECKED, *STRICT, *flags, *SHARED, *units]
-        subprocess.run([*command, "-o", f"{kind}.so", "-lm"], cwd=tmp_path, check=True)
+        subprocess.run([*command, "-o", f"{kind}.so", *LIBRARIES], cwd=tmp_path, check=True)
         libraries[kind] = ctypes.CDLL(str(tmp_path / f"{kind}.so"))
     libraries["shared"].omp_set_num_threads(THREADS)
     for name, shapes in ((name, pair) for name, pairs in SHAPES.items() for pair in pairs):
@@ -143,7 +143,7 @@ def test_every_thread_has_a_part(tmp_path):
         "#include <omp.h>\nint seen[64];\nvoid note(void);\nvoid note(void) { seen[omp_get_thread_num()] = 1; }\n"
     )
     command = [compiler("gcc"), CHECKED, *OPENMP_FLAGS, *SHARED, "row.c", "wild.c", "note.c", "-o", "noted.so"]
-    subprocess.run([*command, "-lm"], cwd=tmp_path, check=True)
+    subprocess.run([*command, *LIBRARIES], cwd=tmp_path, check=True)
     library = ctypes.CDLL(str(tmp_path / "noted.so"))
     library.omp_set_num_threads(THREADS)
     for name, shapes in (("row", SHAPES["row"][0]), ("wild", SHAPES["wild"][0]), ("wild", SHAPES["wild"][1])):

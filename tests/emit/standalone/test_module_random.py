@@ -16,6 +16,7 @@ from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_corpus import SANITIZED, USERS, Build
 from c_harness import ADDRESS, Case, Harness, emit_module
+from compile_flags import QUICK
 from long_runs import many
 
 # With the static ones and those of test_module_agreement.py 300 and some; in a long run 1,000 and some.
@@ -24,7 +25,7 @@ CHUNKS, PER_CHUNK = many(2, 10), many(30, 80)
 
 def test_a_sample_of_kernels_under_sanitizers(corpus, tmp_path):
     sample = corpus(1000, 20, forms=(CForm(0),))
-    sample.check(tmp_path, [Build("gcc", ("-O0", *ADDRESS))])
+    sample.check(tmp_path, [Build("gcc", (QUICK, *ADDRESS))])
 
 
 MISTAKES = {
@@ -41,7 +42,7 @@ def test_a_mistake_is_found_and_its_line_said(right, tmp_path):
     bad = replace(kernel, files=kernel.files | {"plus.c": kernel.text.replace(right, wrong)})
     case = Case(bad).array(np.ones(64, np.float32)).array(np.zeros(64, np.float32))
     with pytest.raises(AssertionError, match=f"{said}(.|\n)*plus.c"):
-        Harness([bad], tmp_path).build("gcc", ("-O0", *ADDRESS)).run(case)
+        Harness([bad], tmp_path).build("gcc", (QUICK, *ADDRESS)).run(case)
 
 
 @pytest.mark.slow

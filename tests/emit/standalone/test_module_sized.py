@@ -10,11 +10,12 @@ import pytest
 
 import bcastgen as bg
 from c_harness import ADDRESS, Case, Harness, emit_module
+from compile_flags import QUICK
 from long_runs import many
 from map_model import make_case
 
 s = bg.shape
-FAST = ("-O0", *ADDRESS)
+FAST = (QUICK, *ADDRESS)
 
 
 def typed(rank, name):

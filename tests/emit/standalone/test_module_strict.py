@@ -13,7 +13,7 @@ import bcastgen as bg
 from bcastgen.core.c_flags import FREESTANDING_FLAGS, OPENMP_FLAGS
 from bcastgen.emit.standalone import CForm
 from c_harness import emit_module
-from compile_flags import WARNED
+from compile_flags import QUICK, WARNED
 from long_runs import some
 from op_rows import all_row_kernels, golden_kernels
 
@@ -78,7 +78,7 @@ def test_a_module_alone_has_nothing_that_it_does_not_use(flags, static, compile_
     files = {}
     for name, kernel in kernels.items():
         files |= {path.name: path.read_text() for path in bg.emit_c({name: kernel}, tmp_path, name, static=static)}
-    compile_strictly(files, tmp_path / "made", "gcc", "c", ("-O0", "-S", *flags))
+    compile_strictly(files, tmp_path / "made", "gcc", "c", (QUICK, "-S", *flags))
 
 
 def test_one_golden_case_of_each_kind(compile_strictly, tmp_path):

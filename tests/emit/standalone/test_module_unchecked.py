@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import OPENMP_FLAGS
 from bcastgen.expr.text import parse
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.shape.types.tensor_type import parse_signature
@@ -46,7 +47,7 @@ SHAPES = {
 
 @pytest.fixture(scope="module", params=[{}, {"variants": 0}, {"openmp": True, "single_file": True}], ids=str)
 def module(request, tmp_path_factory):
-    flags = ("-O1", "-fopenmp") if "openmp" in request.param else ("-O1",)
+    flags = ("-O1", *OPENMP_FLAGS) if "openmp" in request.param else ("-O1",)
     return Module(KERNELS, tmp_path_factory.mktemp("unchecked"), "u", flags, unchecked=True, **request.param)
 
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import OPENMP_FLAGS
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, MEMORY, Case, Harness, emit_module
+from compile_flags import QUICK
 from long_runs import many
 from reduction_c import differences
 from reduction_programs import Program
@@ -34,7 +36,7 @@ def test_random_programs_have_the_run_times_bits(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", [("gcc", ("-O2",)), ("clang", ("-O0", *ADDRESS)), ("clang", ("-O0", *MEMORY))])
+@pytest.mark.parametrize("build", [("gcc", ("-O2",)), ("clang", (QUICK, *ADDRESS)), ("clang", (QUICK, *MEMORY))])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_random_programs_in_every_build(build, tmp_path):
     assert not differences(programs(many(30, 60), 2), tmp_path, build)
@@ -102,7 +104,7 @@ def test_what_is_read_in_other_loops_is_in_the_callers_memory(tmp_path):
     case = Case(emitted).array(X).array(y)
     for one in expected:
         case.array(np.zeros_like(one))
-    (outcome,) = Harness([emitted], tmp_path).build("gcc", ("-O0", *ADDRESS)).run(case)
+    (outcome,) = Harness([emitted], tmp_path).build("gcc", (QUICK, *ADDRESS)).run(case)
     assert outcome.call.status == "OK"
     for at, one in enumerate(expected):
         assert (outcome.values(2 + at, np.float32) == one).all()
@@ -111,7 +113,7 @@ def test_what_is_read_in_other_loops_is_in_the_callers_memory(tmp_path):
 def test_threads_give_the_same_bits(tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     x = np.random.default_rng(5).normal(size=(700, 500)).astype(np.float32)
-    flags = ("-O1", "-fopenmp")
+    flags = ("-O1", *OPENMP_FLAGS)
     kernel, outcome, got = run(SOFTMAX, [x], np.zeros_like(x), tmp_path, CForm(openmp=True), flags=flags)
     assert "#pragma omp parallel for if (d0 * d1 > " in kernel.emit_c(tmp_path, "k", openmp=True)[0].read_text()
     assert outcome.call.status == "OK"
@@ -184,7 +186,7 @@ def test_weights_are_data_of_the_c(form, kind, compile_strictly, tmp_path):
     x = np.random.default_rng(5).normal(size=(6, 5)).astype(np.float32)
     for array in (x, np.zeros((6, 5), np.float32), np.zeros((6, 1), np.float32)):
         case.array(array)
-    flags = ("-O1",) if kind == "gcc" else ("-O0", *ADDRESS)
+    flags = ("-O1",) if kind == "gcc" else (QUICK, *ADDRESS)
     (outcome,) = Harness([emitted], tmp_path).build(kind, flags).run(case)
     for at, expected in enumerate(kernel(x), 1):
         assert (outcome.values(at, np.float32) == expected).all()

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.errors import statuses
 from bcastgen.emit.standalone.shared import shared_functions, shared_header, spelled
 from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
@@ -65,7 +66,11 @@ def built(directory, kind, language, order, single):
     (directory / "main.c").write_text(PROGRAM % {"includes": includes})
     command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *ADDRESS]
     done = subprocess.run(
-        [*command, "main.c", *sources, "-o", "main", "-lm"], cwd=directory, capture_output=True, text=True, check=False
+        [*command, "main.c", *sources, "-o", "main", *LIBRARIES],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import OPTIMISED
+from bcastgen.core.c_flags import LIBRARIES, OPTIMISED
 from c_harness import COMPILERS, LANGUAGES, STRICT, compiler
 from compile_flags import SHARED, WARNED
 
@@ -41,7 +41,7 @@ def library(tmp_path_factory):
     directory = tmp_path_factory.mktemp("static")
     source, _ = bg.emit_c(KERNELS, directory, "st", static=True)
     subprocess.run(
-        ["gcc", *LANGUAGES["c"], OPTIMISED, *STRICT, *SHARED, source, "-lm", "-o", directory / "st.so"], check=True
+        ["gcc", *LANGUAGES["c"], OPTIMISED, *STRICT, *SHARED, source, *LIBRARIES, "-o", directory / "st.so"], check=True
     )
     return ctypes.CDLL(str(directory / "st.so"))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import LIBRARIES
 from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
 from compile_flags import CONTRACT, QUICK, SHARED
 
@@ -34,7 +35,7 @@ def library(tmp_path_factory):
     kernels = {name: bg.from_text(text) for name, (text, _) in KERNELS.items()}
     source, header = bg.emit_c(kernels, directory, "p", pointers=True)
     made = directory / "p.so"
-    subprocess.run(["gcc", QUICK, *STRICT, CONTRACT, *SHARED, source, "-lm", "-o", made], check=True)
+    subprocess.run(["gcc", QUICK, *STRICT, CONTRACT, *SHARED, source, *LIBRARIES, "-o", made], check=True)
     return kernels, ctypes.CDLL(str(made)), header.read_text()
 
 

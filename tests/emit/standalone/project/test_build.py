@@ -22,7 +22,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.api.standalone_c import emit_c, module_source
 from bcastgen.cli.main import main
-from bcastgen.core.c_flags import C_LANGUAGE, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, LIBRARIES, OPENMP_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.core.c_source import BUILDS
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.project.build import BUILD_FILES
@@ -134,7 +134,7 @@ def strict(command, files, directory, *extra):
         (directory / name).write_text(text, encoding="utf-8")
     units = [name for name in files if name.endswith(".c")]
     result = [flag.text for flag in RESULT_FLAGS]
-    line = [*command, *WARNING_FLAGS, *extra, *result, *units, "-o", "program", "-lm"]
+    line = [*command, *WARNING_FLAGS, *extra, *result, *units, "-o", "program", *LIBRARIES]
     done = subprocess.run(line, cwd=directory, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(line)}\n{done.stderr[:4000]}"
     return subprocess.run([directory / "program"], capture_output=True, text=True, check=False)
@@ -219,7 +219,7 @@ def test_programs_of_all_kinds_of_kernels_find_all_well(command, kernels, tmp_pa
 )
 def test_programs_of_every_form_find_all_well(form, kernels, tmp_path):
     few = {name: kernels[name] for name in ("axpb", "functions", "wild_two", "halves", "hoisted")}
-    extra = ("-fopenmp",) if "openmp" in form else ()
+    extra = (*OPENMP_FLAGS,) if "openmp" in form else ()
     done = strict(C11, emitted(few, "few", main=True, **form), tmp_path, "-O2", *extra)
     assert done.returncode == 0, done.stdout
 
