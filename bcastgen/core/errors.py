@@ -35,7 +35,6 @@ __all__ = [
     "TraceError",
     "broadcast_mismatch",
     "element_sentence",
-    "from_shape_status",
     "from_status",
     "operand_refused",
     "placed",
@@ -338,40 +337,3 @@ def element_sentence(status: str) -> str:
     'a loop is not over for an element after the most rounds that it makes'
     """
     return next(sentence for name, sentence in statuses().values() if name == status).partition(";")[0]
-
-
-def from_shape_status(
-    status: int,
-    operands: tuple[str, ...],
-    operations: tuple[str, ...],
-    messages: tuple[str, ...],
-    diagnostic: tuple[int, int, int, int, int],
-) -> BroadcastError:
-    """Return the exception for a compiled shape program's status and diagnostic.
-
-    Parameters
-    ----------
-    status : a value of ``bcg_status.def`` other than OK that shape programs return.
-    operands : the operands' names.
-    operations : the name of each operation in messages, in the order of the program's walk.
-    messages : the program's own error texts, by number.
-    diagnostic : the C struct's fields, in order.
-
-    Examples
-    --------
-    >>> from_shape_status(13, ("a",), ("%1", "shape.assuming"), ("", "batches differ"), (-1, -1, -1, 1, 1))
-    BroadcastError('batches differ: shape.assuming has a witness that fails')
-    """
-    operand, dim, _, expected, actual = diagnostic
-    name = operands[operand] if operand >= 0 else None
-    message = messages[actual] if operand < 0 else ""
-    sentence = shape_statuses()[status][1].format(
-        operand=name,
-        operation=operations[expected] if operand < 0 else None,
-        message=f"{message}: " if message else "",
-        place=f"dim {dim}" if dim >= 0 else "rank or number",
-        actual=actual,
-    )
-    return BroadcastError(
-        sentence, operand=name, dim=dim if dim >= 0 else None, actual=actual if operand >= 0 else None
-    )

@@ -10,7 +10,7 @@ import pytest
 
 import shape_agreement as agreement
 from bcastgen.core.c_flags import C_LANGUAGE, OPTIMISED
-from bcastgen.core.errors import BroadcastError, from_shape_status, shape_statuses
+from bcastgen.core.errors import BroadcastError
 from bcastgen.emit.shape_program.program import messages, render_shape, shape_function
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
@@ -231,18 +231,6 @@ def test_a_failed_witness_runs_nothing_after_it(tmp_path, capfd):
         capfd.readouterr()
         assert library.call(0, (Shape.of(2), Witness(passing))).status == status
         assert capfd.readouterr().err == printed
-
-
-def test_statuses_become_exceptions():
-    made = batched()
-    operations = tuple(str(operation).partition("\n")[0] for operation in made.body.walk())
-    names = tuple(value.name for value in made.operands)
-    for status in shape_statuses():
-        error = from_shape_status(status, names, operations, messages(made), (-1, -1, -1, 3, 1))
-        if shape_statuses()[status][0] == "SHAPE_OPERAND":
-            error = from_shape_status(status, names, operations, messages(made), (2, 1, -1, 0, -9))
-            assert (error.operand, error.dim, error.actual) == ("groups", 1, -9)
-        assert isinstance(error, BroadcastError) and "{" not in str(error).replace(operations[3], "")
 
 
 # ---- any bits --------------------------------------------------------------------------------------------------------

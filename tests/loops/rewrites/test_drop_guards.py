@@ -10,13 +10,10 @@ from bcastgen.core.dtypes import dtype
 from bcastgen.loops.interpret import interpret
 from bcastgen.loops.rewrites.drop_guards import drop_guards
 from bcastgen.ops.casts import cast_reference
+from nests import nest_of
 
 NARROW = ("i8", "u8", "i16", "u16")
 INTEGERS = (*NARROW, "i32", "u32")
-
-
-def nest_of(text):
-    return from_text(text).compilation.program.nests[0]
 
 
 def ops_of(text):

@@ -7,12 +7,9 @@ import pytest
 
 from bcastgen import from_text
 from bcastgen.loops.rewrites.integer_sums import integer_sums
+from nests import nest_of
 
 NARROW = ("i8", "u8", "i16", "u16")
-
-
-def nest_of(text):
-    return from_text(text).compilation.program.nests[0]
 
 
 def ends(kind):

@@ -18,6 +18,7 @@ from bcastgen.loops.nest import Let, Load
 from bcastgen.loops.rewrites.pipeline import rewrite
 from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import parse_type
+from nests import nest_of
 
 INTEGERS = [row for row in COMPUTED if row.is_integer]
 # Ops that mean something for integers, whether or not anything is known of their range.
@@ -175,10 +176,6 @@ KEPT = (
 
 def program_of(text):
     return from_text(text).compilation.program
-
-
-def nest_of(text):
-    return program_of(text).nests[0]
 
 
 @pytest.mark.parametrize("text", CASES)

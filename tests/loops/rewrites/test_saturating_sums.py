@@ -9,10 +9,7 @@ from bcastgen import from_text
 from bcastgen.core.dtypes import dtype
 from bcastgen.loops.interpret import interpret
 from bcastgen.loops.rewrites.saturating_sums import saturating_sums
-
-
-def nest_of(text):
-    return from_text(text).compilation.program.nests[0]
+from nests import nest_of
 
 
 @pytest.mark.parametrize(

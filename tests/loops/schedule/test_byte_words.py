@@ -8,15 +8,12 @@ import pytest
 from bcastgen import from_text
 from bcastgen.core.dtypes import dtype
 from bcastgen.loops.schedule.byte_words import byte_words
+from nests import nest_of
 
 BLEND = (
     "(u8[*] a, u8[*] b, u8[*] w) -> "
     "((a.astype(u16)*w.astype(u16) + b.astype(u16)*(255 - w.astype(u16))) >> 8).astype(uint8)"
 )
-
-
-def nest_of(text):
-    return from_text(text).compilation.program.nests[0]
 
 
 def pairs(kind):
