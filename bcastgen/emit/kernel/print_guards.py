@@ -296,7 +296,9 @@ def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> It
                 yield StepView(f"rank {'!=' if exact else '<'} {rank}", refused, comment)
             case Check():
                 made = _check(step, members)
-                yield StepView(made.condition, made.refusal, made.comment or f"{guards.named[step.subject]} is declared so")
+                yield StepView(
+                    made.condition, made.refusal, made.comment or f"{guards.named[step.subject]} is declared so"
+                )
             case Overflow(subject=subject, size=size):
                 overflow = _overflow(nest, size)
                 if overflow:
