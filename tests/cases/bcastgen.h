@@ -442,13 +442,18 @@ static inline void bcastgen_plan_swap(int64_t *extents, int64_t *steps, int32_t 
     }
 }
 
+/* Whether an outer dim's stride leads to where an inner dim of this extent and stride ends. */
+static inline int bcastgen_continues(int64_t outer, int64_t extent, int64_t inner)
+{
+    return (uint64_t)outer == (uint64_t)extent * (uint64_t)inner;
+}
+
 /* The outer dim continues where the inner one ends, for every array. */
 static inline int bcastgen_plan_joins(const int64_t *extents, const int64_t *steps, int32_t arrays, int32_t outer,
                                       int32_t inner)
 {
     for (int32_t at = 0; at < arrays; at++) {
-        const uint64_t end = (uint64_t)extents[inner] * (uint64_t)steps[inner * arrays + at];
-        if ((uint64_t)steps[outer * arrays + at] != end) return 0;
+        if (!bcastgen_continues(steps[outer * arrays + at], extents[inner], steps[inner * arrays + at])) return 0;
     }
     return 1;
 }

@@ -20,8 +20,10 @@ enum { HAS_VECTORS = 0 };
 /* A loop that is called with strides that the compiler sees is worth a copy of its own. */
 #if defined(__GNUC__)
 #define BY_HAND_LOOP static inline __attribute__((always_inline))
+#define BY_HAND_APART static __attribute__((noinline)) /* gcc forgets `restrict` of what it inlines */
 #else
 #define BY_HAND_LOOP static inline
+#define BY_HAND_APART static
 #endif
 
 static inline bcastgen_status refuse(bcastgen_diagnostic *why, bcastgen_status status, int32_t operand, int32_t dim,

@@ -19,8 +19,8 @@ static void pixels(const uint8_t *image, int64_t pixel, int64_t channel, const c
 }
 
 /* The same where nothing is between pixels and channels. */
-static void adjacent_pixels(const uint8_t *restrict image, const float *restrict mean, const float *restrict scale,
-                            float *restrict r, int64_t n)
+BY_HAND_APART void adjacent_pixels(const uint8_t *restrict image, const float *restrict mean,
+                                   const float *restrict scale, float *restrict r, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < CHANNELS; c++) {

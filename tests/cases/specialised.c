@@ -126,7 +126,7 @@ bcastgen_status specialised(const bcastgen_array *a, const bcastgen_array *b, co
     bcastgen_status status = specialised_domain(arrays, extents, from, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_result(r, SPECIALISED_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0], d1 = r->extents[1];
+    int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
@@ -143,6 +143,12 @@ bcastgen_status specialised(const bcastgen_array *a, const bcastgen_array *b, co
     const int r_is_b = r->data == b->data && r_d0 == b_d0 && r_d1 == b_d1;
     if (!r_is_b && !bcastgen_apart(r, 4, b, 4)) return bcastgen_fail_overlap(why, SPECIALISED_R, SPECIALISED_B);
 
+    /* Where every array continues from one row to the next, these are one row. */
+    if (bcastgen_continues(a_d0, d1, a_d1) && bcastgen_continues(b_d0, d1, b_d1) &&
+        bcastgen_continues(r_d0, d1, r_d1)) {
+        d1 *= d0;
+        d0 = 1;
+    }
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const a_row = (const char *)a->data + i0 * a_d0;
         const char *const b_row = (const char *)b->data + i0 * b_d0;

@@ -8,6 +8,7 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates on
 from __future__ import annotations
 
 from ...core.frozen import dataclass
+from ...loops.schedule.outer_loops import SQUARE, OuterLoops
 from ...loops.schedule.shared_rows import SharedPass
 from ...loops.schedule.threads import Threads
 from ..c_text.names import constant_prefix
@@ -75,7 +76,7 @@ class NestView:
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
-    shared_pass, tile_points, threads : as its schedule has them.
+    shared_pass, tile_points, threads, outer : as its schedule has them.
     copies : whether its only result is its only operand as it is.
     """
 
@@ -102,6 +103,7 @@ class NestView:
     shared_pass: SharedPass | None = None
     tile_points: int = 0
     threads: Threads | None = None
+    outer: OuterLoops = OuterLoops()
     copies: bool = False
 
     @property
@@ -117,6 +119,11 @@ class NestView:
     def points(self) -> str:
         """The C of the number of its points."""
         return " * ".join(f"d{at}" for at, extent in enumerate(self.extents) if extent != 1)
+
+    @property
+    def side(self) -> int:
+        """The points of a square's side."""
+        return SQUARE
 
     @property
     def loops(self) -> tuple[LoopView, ...]:

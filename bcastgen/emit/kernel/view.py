@@ -201,6 +201,7 @@ def _nest_view(
         shared_pass=scheduled.shared_pass,
         tile_points=scheduled.tile_points,
         threads=scheduled.threads,
+        outer=scheduled.outer,
         copies=_copies(nest),
     )
     if not members.separate:

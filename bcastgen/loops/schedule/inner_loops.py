@@ -17,6 +17,7 @@ from .byte_words import ByteWords
 from .common_cases import BlockTest, CommonCase
 from .costs import nanoseconds
 from .function_loops import BLOCK, GROUP, BlockLoop
+from .outer_loops import SQUARE, OuterLoops
 from .shared_rows import SharedPass
 from .threads import Threads
 from .variants import Variant
@@ -91,6 +92,7 @@ class Schedule:
     light : whether memory bounds the loops' time, so that 512-bit vectors gain nothing.
     tile_points : where standalone C has stages, the points of the last dim whose values are computed at a time.
     threads : in standalone C, the loop that threads share, or None.
+    outer : in standalone C, what is done about the loops around an inner loop that has variants.
     shared_pass : the nest's part in a pass over memory that nests share, or None.
     direct : for each reduction that the run time makes, the number of the operand whose elements it combines where they
         are in memory, without an inner loop; None if the loop computes what is combined.
@@ -105,6 +107,7 @@ class Schedule:
     light: bool = False
     tile_points: int = 0
     threads: Threads | None = None
+    outer: OuterLoops = OuterLoops()
     shared_pass: SharedPass | None = None
     direct: tuple[int | None, ...] = ()
 
@@ -162,6 +165,7 @@ def _lines(scheduled: Schedule) -> list[str]:
         lines.append(
             f"saved: the pass that nests share keeps {given}, which {name} combined, and does not compute it again"
         )
+    lines += _outer_lines(nest, scheduled.outer)
     if scheduled.threads is not None:
         lines.append(str(scheduled.threads))
     if scheduled.light:
@@ -176,6 +180,21 @@ def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:
         reads = [_reads(nest, side.loop) or "nothing" for side in (sides.holds, sides.fails)]
         lines.append(f"{sides.variant.name}: a row reads {reads[0]} if {condition} holds, else {reads[1]}")
     return lines + _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
+
+
+def _outer_lines(nest: Nest, outer: OuterLoops) -> list[str]:
+    """Return the lines about loops around the inner ones."""
+    last, lines = len(nest.domain.dims) - 1, []
+    if outer.joined:
+        names = ", then ".join(f"d{dim}" for dim in outer.joined)
+        lines.append(f"{names} joins d{last} in calls where every array continues from one row to the next")
+    if outer.short:
+        rows = f"in calls where all rows are adjacent, one loop over d{last - 1}"
+        lines.append(f"short rows: {rows} has the {outer.short} points of d{last} written out")
+    if outer.square is not None:
+        square = f"{SQUARE} by {SQUARE} points of d{outer.square} and d{last}"
+        lines.append(f"squares of {square}, as an array is adjacent along d{outer.square}")
+    return lines
 
 
 def _given(nest: Nest, loop: InnerLoop) -> str:

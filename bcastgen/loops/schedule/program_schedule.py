@@ -138,7 +138,7 @@ def standalone_schedule(
         marked = sharing is None and variants != 0
         made = tuple(plain_loops(nest, dense, marked, vector_bytes) for nest in program.nests)
     else:
-        made = tuple(nested_loops(nest, variants, not nest.domain.open, vector_bytes) for nest in program.nests)
+        made = tuple(nested_loops(nest, variants, not nest.domain.open, vector_bytes, openmp) for nest in program.nests)
     if openmp:
         dims = _every_loop(program) if sharing is None else _opened_first(program, sharing)
         made = tuple(replace(one, threads=_threads(one, dims.get(at, ()))) for at, one in enumerate(made))
@@ -183,6 +183,6 @@ def _threads(scheduled: Schedule, dims: tuple[int, ...]) -> Threads | None:
     nest, inline = scheduled.nest, scheduled.inline
     if not inline.variants:
         return None
-    found = threads(nest, inline.cost_tenths_ns, dims, len(inline.variants) > 1)
+    found = threads(nest, inline.cost_tenths_ns, dims, len(inline.variants) > 1, scheduled.staged is None)
     is_tiled = found is not None and scheduled.staged is not None and found.dim == len(nest.domain.dims) - 1
     return None if is_tiled else found

@@ -16,6 +16,7 @@ from .byte_words import byte_words
 from .costs import costs_of
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Schedule
+from .outer_loops import OuterLoops, outer_loops
 from .staging import Stage, Staging, hoisted, stage
 from .unswitching import masks, two_sided
 from .variants import ANY, DENSE, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
@@ -61,7 +62,9 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     return Schedule(nest, inline, stages, staged, run_time=True, f16_blocks=f16, light=light)
 
 
-def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False, vector_bytes: int = 0) -> Schedule:
+def nested_loops(
+    nest: Nest, variants: int | None = None, ranked: bool = False, vector_bytes: int = 0, shared: bool = False
+) -> Schedule:
     """Return the schedule of a nest in standalone C; its last variant, `any`, serves every call.
 
     Parameters
@@ -70,6 +73,7 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False, 
     variants : how many specialised variants to make beside `any`; 0 for one plain loop, None for as many as pay.
     ranked : True if the innermost loop is the domain's last dim, as in nested loops; False if the plan picks the dim.
     vector_bytes : the size of the target's vectors; 0 if loops say nothing of it.
+    shared : whether threads may share loops.
     """
     if not nest.results:
         return Schedule(nest, _whole(nest, (), 0.0))
@@ -77,14 +81,16 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False, 
     total = sum(costs)
     count = len(nest.operands)
     # Without dims there is no loop that could have variants.
-    limit = 0 if ranked and not nest.domain.dims else MAX_VARIANTS - 1 if variants is None else variants
+    no_loop = not nest.domain.dims and (ranked or not nest.domain.open)
+    limit = 0 if no_loop else MAX_VARIANTS - 1 if variants is None else variants
     possible = tuple(classes_of(access, ranked) for access in nest.operands)
     plain = Variant(ANY, (ANY,) * count, ANY)
     staging = hoisted(nest, costs) if ranked and limit else None
     if staging is None:
         names = tuple(access.name for access in nest.operands)
         whole = _whole(nest, (*specialised(names, possible, limit), plain), total)
-        return Schedule(nest, _with_lanes(nest, whole, vector_bytes))
+        outer = outer_loops(nest, total, shared) if ranked and len(whole.variants) > 1 else OuterLoops()
+        return Schedule(nest, _with_lanes(nest, whole, vector_bytes), outer=outer)
     behind = _read_classes(possible, staging.reads)
     last = Variant(ANY, _any_strides(staging.reads), ANY)
     made = (*specialised(_names(nest, staging), behind, limit), last)

@@ -2,10 +2,11 @@
 
 In: a nest, the loops that may be shared, and the cost of a point.  Out: a :class:`Threads`, or None.
 
-    nest (d0, d1) of a + b * 2   ->   the loop over d0, where there are more than 131072 points
+    nest (d0, d1) of a + b * 2   ->   blocks of points of d1, for all of d0, where there are more than 131072 points
 
-No thread reads an element that another one writes, so results do not depend on threads. If the shared loop is the inner
-one, threads take blocks of points; so they do in a nest of any rank, whose loops are found at run time.
+No thread reads an element that another one writes, so results do not depend on threads. Where the inner loop is a
+function, threads share all loops, and take blocks of points of the last dim; so they do in a nest of any rank, whose
+loops are found at run time.
 """
 
 from __future__ import annotations
@@ -37,20 +38,23 @@ class Threads:
     blocks : whether threads take blocks of `THREAD_BLOCK` points of it.
     points : the number of points beyond which threads pay.
     asks : whether a call compares its points with that; if not, types show that there are more.
+    loops : how many loops they share, of which `dim` is the last; they are directly within each other.
     """
 
     dim: int
     blocks: bool
     points: int
     asks: bool
+    loops: int = 1
 
     def __str__(self) -> str:
         what = f"blocks of {THREAD_BLOCK} points of d{self.dim}" if self.blocks else f"the loop over d{self.dim}"
+        what += f", in all {self.loops} loops" if self.loops > 1 else ""
         when = "in calls of" if self.asks else "since there are"
         return f"threads share {what}, {when} more than {self.points} points"
 
 
-def threads(nest: Nest, cost: float, dims: Sequence[int], in_blocks: bool) -> Threads | None:
+def threads(nest: Nest, cost: float, dims: Sequence[int], in_blocks: bool, in_one: bool = False) -> Threads | None:
     """Return the loop of a nest that threads share; None if threads never pay.
 
     Parameters
@@ -59,6 +63,7 @@ def threads(nest: Nest, cost: float, dims: Sequence[int], in_blocks: bool) -> Th
     cost : of a point, in tenths of a nanosecond.
     dims : the dims of the loops that may be shared, outermost first.
     in_blocks : whether the innermost loop is a function's, which can be called for a block.
+    in_one : whether all loops are directly within each other, so that threads can share all of them.
 
     Examples
     --------
@@ -74,6 +79,8 @@ def threads(nest: Nest, cost: float, dims: Sequence[int], in_blocks: bool) -> Th
     asks = None in extents
     if not dims or 0 in extents or (not asks and prod(extent or 1 for extent in extents) <= points):
         return None
+    if in_blocks and in_one:
+        return Threads(len(extents) - 1, True, points, asks, len(extents))
     many = (dim for dim in dims if (extent := extents[dim]) is None or extent >= _MIN_ITERATIONS)
     dim = next(many, dims[0])
     return Threads(dim, in_blocks and dim == len(extents) - 1, points, asks)

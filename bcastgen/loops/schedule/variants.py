@@ -96,8 +96,9 @@ def usual_count(
 
 
 def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
-    """Return at most `limit` likely variants in which at least one operand moves."""
-    likely = (classes for classes in _likely(possible) if UNIT in classes or not names)
+    """Return at most `limit` likely variants in which at least one operand moves, if any can."""
+    moves = any(UNIT in classes for classes in possible)
+    likely = (classes for classes in _likely(possible) if UNIT in classes or not moves)
     return _named(names, islice(likely, limit))
 
 

@@ -1,0 +1,94 @@
+"""The loops around the inner ones of a ranked nest in standalone C, where its loops have variants.
+
+In: a nest, and whether threads share its loops.  Out: an :class:`OuterLoops`.
+
+    (f32[?,?] a, f32[?,?] b) -> a + b     ->   d0 joins d1, in calls where all arrays are adjacent
+    (u8[?,3] image, f32[3] mean) -> ...   ->   a loop over d0 around 3 points that compilers write out
+    (f32[n,m] a, f32[m,n] b) -> a.T + b   ->   squares of d0 and d1, so that lines of `a` are read whole
+
+What is decided here changes the order of points, never a value: points of a nest do not depend on each other.
+"""
+
+from __future__ import annotations
+
+from ...core.frozen import dataclass
+from ..nest import Access, Nest
+
+__all__ = ["SQUARE", "OuterLoops", "outer_loops"]
+
+# The points of a square's side. Measured with floats: 16 and 64 take an eighth and a half longer.
+SQUARE = 32
+# Rows of up to so many points are written out, where a point costs no more than this; others are worth a call.
+_SHORT, _SHORT_TENTHS_NS = 8, 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class OuterLoops:
+    """What is done about the loops around the last dim's.
+
+    Attributes
+    ----------
+    joined : the dims that become part of the last one if every array continues from one row to the next, innermost
+        first; each only if those before it have.
+    short : the extent of the last dim, where a loop over the rows has so few points written out; else 0.
+    square : the dim that goes with the last one in squares, or None.
+    """
+
+    joined: tuple[int, ...] = ()
+    short: int = 0
+    square: int | None = None
+
+
+def outer_loops(nest: Nest, cost: float, shared: bool) -> OuterLoops:
+    """Return what is done about the outer loops of a nest.
+
+    Parameters
+    ----------
+    nest : one of known rank.
+    cost : of a point, in tenths of a nanosecond.
+    shared : whether threads share its loops, which then take blocks of points and not of rows.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> outer_loops(from_text("(f32[?,4,?] a) -> -a").compilation.program.nests[0], 1.0, shared=False)
+    OuterLoops(joined=(1, 0), short=0, square=None)
+    """
+    last = len(nest.domain.dims) - 1
+    if last < 1:
+        return OuterLoops()
+    arrays = [(access, False) for access in nest.operands] + [(access, True) for access in nest.results]
+    owns = [tuple(_own(nest, access, dim, is_result) for dim in range(last + 1)) for access, is_result in arrays]
+    joined: list[int] = []
+    for dim in range(last - 1, -1, -1):
+        if nest.domain.dims[dim].extent == 1:
+            continue
+        if not all(_joins(own[dim], own[last]) for own in owns):
+            break
+        joined.append(dim)
+    extent = nest.domain.dims[last].extent
+    square = _square(owns, last)
+    is_short = not (joined or shared) and square is None and cost <= _SHORT_TENTHS_NS
+    short = extent if is_short and extent is not None and 1 < extent <= _SHORT else 0
+    return OuterLoops(tuple(joined), short, square)
+
+
+def _own(nest: Nest, access: Access, dim: int, is_result: bool) -> int | None:
+    """Return the dim of an array that moves along a dim of the domain, or None."""
+    own = next((at for at, index in enumerate(access.map.indices) if index.dim == dim), None)
+    extent = None if own is None else (nest.domain.dims[dim] if is_result else access.type.dims[own]).extent
+    return own if extent != 1 else None
+
+
+def _joins(outer: int | None, inner: int | None) -> bool:
+    """Whether an array moves along both of two dims, the outer one first, or along neither."""
+    return outer == inner if outer is None or inner is None else outer < inner
+
+
+def _square(owns: list[tuple[int | None, ...]], last: int) -> int | None:
+    """Return the dim along which an array is adjacent that moves along the last dim, too, or None."""
+    for own in owns:
+        moved = {at: dim for dim, at in enumerate(own) if at is not None}
+        if own[last] is not None and moved and (inner := moved[max(moved)]) != last:
+            return inner
+    return None
