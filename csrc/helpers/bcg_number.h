@@ -42,7 +42,8 @@ static inline uint32_t bcg_gcd_u32(uint32_t x, uint32_t y)
 {
     while (y != 0) {
         const uint32_t rest = x % y;
-        x = y, y = rest;
+        x = y;
+        y = rest;
     }
     return x;
 }
@@ -52,7 +53,8 @@ static inline uint64_t bcg_gcd_u64(uint64_t x, uint64_t y)
 {
     while (y != 0) {
         const uint64_t rest = x % y;
-        x = y, y = rest;
+        x = y;
+        y = rest;
     }
     return x;
 }

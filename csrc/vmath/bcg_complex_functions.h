@@ -153,7 +153,8 @@ static inline bcg_c128 bcg_sqrt_c128(bcg_c128 z)
     const double most = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
     const double scale = most > 0x1p+1020 ? 0x1p-4 : most < 0x1p-960 ? 0x1p+108 : 1;
     const double back = most > 0x1p+1020 ? 0x1p+2 : most < 0x1p-960 ? 0x1p-54 : 1;
-    x *= scale, y *= scale;
+    x *= scale;
+    y *= scale;
     const double root = sqrt(0.5 * (bcg_hypot_f64(x, y) + fabs(x))), other = fabs(y) / (2 * root);
     return x >= 0 ? bcg_make_c128(root * back, copysign(other * back, y))
                   : bcg_make_c128(other * back, copysign(root * back, y));

@@ -80,8 +80,9 @@ def nested_loops(
     costs = costs_of(nest)
     total = sum(costs)
     count = len(nest.operands)
-    # Without dims there is no loop that could have variants.
-    no_loop = not nest.domain.dims and (ranked or not nest.domain.open)
+    # Without dims there is no loop that could have variants; nor is there if the innermost one has one point.
+    dims = nest.domain.dims
+    no_loop = dims[-1].extent == 1 if ranked and dims else not (dims or nest.domain.open)
     limit = 0 if no_loop else MAX_VARIANTS - 1 if variants is None else variants
     possible = tuple(classes_of(access, ranked) for access in nest.operands)
     plain = Variant(ANY, (ANY,) * count, ANY)
