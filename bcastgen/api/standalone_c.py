@@ -42,6 +42,7 @@ def emit_c(
     single_file: bool = False,
     helper_file: bool = False,
     license: str | None = None,
+    verbose: bool = False,
     main: bool = False,
     build: Sequence[str] = (),
 ) -> tuple[Path, ...]:
@@ -63,6 +64,7 @@ def emit_c(
     single_file : what all modules share stands in the .c and .h; else in bcastgen.h, beside them.
     helper_file : the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c.
     license : the SPDX expression of a licence, which each file then begins with; None for none.
+    verbose : the expression and the loop nests, as the compiler has them, end the .c.
     main : a program that checks the module against a reference goes with it.
     build : what goes with it beside that: ``"cmake"``, ``"meson"``, ``"makefile"``, ``"cffi"``.
 
@@ -102,14 +104,17 @@ def emit_c(
         single_file=single_file,
         helper_file=helper_file,
         license=license,
+        verbose=verbose,
         main=main,
         build=names_of("build", build),
     )
     return write_sources(module_source(kernels, name, form), directory)
 
 
-def module_source(kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], name: str, form: CForm) -> CSource:
-    """Return the files of a module.
+def module_source(
+    kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], name: str, form: CForm, made_by: str = ""
+) -> CSource:
+    """Return the files of a module; `made_by` is the command that makes them again, if that is no call in Python.
 
     Raises
     ------
@@ -133,7 +138,8 @@ def module_source(kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], nam
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
-    return render_module(name, [kernel.standalone_part(label, form) for label, kernel in pairs], form)
+    made_by = made_by or f"bcastgen.emit_c(kernels, directory, {name!r}{form.arguments})"
+    return render_module(name, [kernel.standalone_part(label, form) for label, kernel in pairs], form, made_by)
 
 
 def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:

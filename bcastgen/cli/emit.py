@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..api.standalone_c import emit_c, emit_shape
+from ..api.standalone_c import emit_shape, module_source
 from ..core.errors import ParseError
 from ..core.options import options_of
-from ..emit.standalone import CForm
+from ..emit.standalone import CForm, write_sources
 from .check_emitted import check_files
-from .flags import add_flags, flag_values
-from .kernels import add_rules, is_mlir, read_kernel, read_kernels, read_programs
+from .flags import add_flags, flag_values, typed_flags
+from .kernels import add_rules, is_mlir, read_kernel, read_kernels, read_programs, typed_rules
 
 if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
@@ -54,7 +55,10 @@ def run(options: argparse.Namespace) -> int:
         paths = _emit_shapes(programs, options, form)
     else:
         kernels, name = _module(options)
-        paths = emit_c(kernels, options.output, name, **form)
+        given = [] if options.name is None else ["--name", options.name]
+        flags = [*given, *typed_flags(options, options_of(CForm)), *typed_rules(options)]
+        made_by = shlex.join(["bcastgen", "emit", options.expression, *flags])
+        paths = write_sources(module_source(kernels, name, CForm(**form), made_by), options.output)
     for path in paths:
         print(path)
     return _check(paths, options) if options.check else 0

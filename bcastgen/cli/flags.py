@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.options import Option
 
-__all__ = ["add_flags", "flag_names", "flag_values"]
+__all__ = ["add_flags", "flag_names", "flag_values", "typed_flags"]
 
 
 def flag_names(row: Option) -> tuple[str, ...]:
@@ -64,3 +64,21 @@ def flag_values(options: argparse.Namespace, rows: Iterable[Option]) -> dict[str
         else:
             found[row.name] = getattr(options, row.name)
     return found
+
+
+def typed_flags(options: argparse.Namespace, rows: Iterable[Option]) -> list[str]:
+    """Return the words of a command line that give options their values, where these are not the defaults."""
+    words: list[str] = []
+    for row in rows:
+        if row.flag is None:
+            continue
+        if row.parts is not None:
+            words += [f"--{part}" for part in row.parts if getattr(options, part)]
+            continue
+        (name,) = flag_names(row)
+        value = getattr(options, name.removeprefix("--").replace("-", "_"))
+        if isinstance(row.default, bool):
+            words += [name] if value else []
+        elif value != row.default:
+            words += [name, str(value)]
+    return words

@@ -15,14 +15,14 @@ from ..core.errors import ParseError
 from ..core.options import options_of
 from ..mlir.options import ReadOptions
 from ..pipeline.options import OPTIONS
-from .flags import add_flags, flag_names, flag_values
+from .flags import add_flags, flag_names, flag_values, typed_flags
 from .reading import add_reading
 
 if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
     from ..shape.dialect.program import Program
 
-__all__ = ["EXPRESSION", "add_rules", "is_mlir", "read_kernel", "read_kernels", "read_programs"]
+__all__ = ["EXPRESSION", "add_rules", "is_mlir", "read_kernel", "read_kernels", "read_programs", "typed_rules"]
 
 _RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"))
 
@@ -36,6 +36,13 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, _RULES)
     parser.add_argument("--function", metavar="NAME", help="of a .mlir file")
     add_reading(parser, _RULES)
+
+
+def typed_rules(options: argparse.Namespace) -> list[str]:
+    """Return the words of a command line for these flags, where they are not the defaults."""
+    function = [] if options.function is None else ["--function", options.function]
+    reading = (row for row in options_of(ReadOptions) if row not in _RULES)
+    return [*typed_flags(options, _RULES), *function, *typed_flags(options, reading)]
 
 
 def is_mlir(options: argparse.Namespace) -> bool:

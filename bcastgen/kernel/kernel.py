@@ -494,7 +494,8 @@ class Kernel(UfuncAttributes, KernelBase):
         name = self.__name__ if name is None else name
         check_name(name)
         made = CForm(variants, **{**form, "build": names_of("build", form.get("build", ()))})
-        return write_sources(render_module(name, [self.standalone_part(name, made)], made), directory)
+        made_by = f"{self.__name__}.emit_c(directory, {name!r}{made.arguments})"
+        return write_sources(render_module(name, [self.standalone_part(name, made)], made, made_by), directory)
 
     def standalone_part(self, name: str, form: CForm) -> ModulePart:
         """Return the kernel as the part of this name of a module of standalone C in this form."""

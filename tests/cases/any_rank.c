@@ -17,16 +17,13 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define ANY_RANK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define ANY_RANK_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define ANY_RANK_INDEPENDENT
-#endif
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #endif
 
 static void any_rank_unit(const float *a, const float *b, float *r, int64_t n)

@@ -30,43 +30,59 @@ typedef struct {
     int64_t actual;
 } bcastgen_diagnostic;
 
-/* The status of a call, with its sentence: 'o' and 'p' are a diagnostic's `operand` and `against`, d is its `dim`, n is
- * `actual`, m is `expected`. */
+/* The status of a call, with its sentence and what to do: 'o' and 'p' are a diagnostic's `operand` and `against`, d is
+ * its `dim`, n is `actual`, m is `expected`. */
 typedef enum {
     BCASTGEN_OK = 0,                    /* no error */
-    BCASTGEN_RANK = 1,                  /* operand 'o' has rank n, expected m */
-    BCASTGEN_NEGATIVE = 2,              /* operand 'o' dim d has extent n, expected 0 or more */
-    BCASTGEN_BROADCAST = 3,             /* operand 'o' dim d has extent n, expected 1 or m */
-    BCASTGEN_EXTENT = 4,                /* operand 'o' dim d has extent n, expected m */
-    BCASTGEN_RESULT = 5,                /* result 'o' dim d has extent n, expected m; results do not broadcast */
-    BCASTGEN_NULL_DATA = 6,             /* 'o' has elements, but its data is a null pointer */
-    BCASTGEN_ALIGNMENT = 7,             /* the data of 'o' is not aligned to m bytes, the size of its elements */
+    BCASTGEN_RANK = 1,                  /* operand 'o' has rank n, expected m; add or drop dims of extent 1, or emit the
+                                         * kernel with another type */
+    BCASTGEN_NEGATIVE = 2,              /* operand 'o' dim d has extent n, expected 0 or more; an array without elements
+                                         * has an extent of 0 */
+    BCASTGEN_BROADCAST = 3,             /* operand 'o' dim d has extent n, expected 1 or m; make it equal or 1 */
+    BCASTGEN_EXTENT = 4,                /* operand 'o' dim d has extent n, expected m; pass that extent, or emit the
+                                         * kernel with another type */
+    BCASTGEN_RESULT = 5,                /* result 'o' dim d has extent n, expected m; results do not broadcast; allocate
+                                         * what the function ..._shape gives */
+    BCASTGEN_NULL_DATA = 6,             /* 'o' has elements, but its data is a null pointer; allocate it */
+    BCASTGEN_ALIGNMENT = 7,             /* the data of 'o' is not aligned to m bytes, the size of its elements; allocate
+                                         * it as an array of its elements' type */
     BCASTGEN_OVERFLOW = 8,              /* result 'o' has elements of n bytes, and more than the m bytes that an array
                                          * can have; compute it in parts */
     BCASTGEN_OVERLAP = 9,               /* result 'o' overlaps 'p' in part, or is interwoven with it in ways that are
                                          * not told apart; pass the same array or a separate one */
     BCASTGEN_DOMAIN = 10,               /* an element is outside the domain of an operation: Integers to negative
                                          * integer powers are not allowed; cast to float first */
-    BCASTGEN_RESULT_RANK = 11,          /* result 'o' has rank n, expected m; results do not broadcast */
-    BCASTGEN_AT_LEAST = 16,             /* operand 'o' dim d has extent n, expected at least m, as declared */
-    BCASTGEN_AT_MOST = 17,              /* operand 'o' dim d has extent n, expected at most m, as declared */
-    BCASTGEN_MULTIPLE = 18,             /* operand 'o' dim d has extent n, expected a multiple of m, as declared */
-    BCASTGEN_STRICT = 19,               /* operand 'o' dim d has extent n, expected m; it does not stretch */
-    BCASTGEN_RANK_AT_LEAST = 20,        /* operand 'o' has rank n, expected at least m */
-    BCASTGEN_RANK_AT_MOST = 21,         /* operand 'o' has rank n, expected at most m */
-    BCASTGEN_NULL_EXTENTS = 22,         /* 'o' has rank n, but its extents are a null pointer */
-    BCASTGEN_NULL_STRIDES = 23,         /* 'o' dim d has extent n, but its strides are a null pointer */
+    BCASTGEN_RESULT_RANK = 11,          /* result 'o' has rank n, expected m; results do not broadcast; allocate what
+                                         * the function ..._shape gives */
+    BCASTGEN_AT_LEAST = 16,             /* operand 'o' dim d has extent n, expected at least m, as declared; or emit the
+                                         * kernel with another type */
+    BCASTGEN_AT_MOST = 17,              /* operand 'o' dim d has extent n, expected at most m, as declared; or emit the
+                                         * kernel with another type */
+    BCASTGEN_MULTIPLE = 18,             /* operand 'o' dim d has extent n, expected a multiple of m, as declared; or
+                                         * emit the kernel with another type */
+    BCASTGEN_STRICT = 19,               /* operand 'o' dim d has extent n, expected m; it does not stretch; pass that
+                                         * extent, or emit the kernel with a type that stretches */
+    BCASTGEN_RANK_AT_LEAST = 20,        /* operand 'o' has rank n, expected at least m; add dims of extent 1 in front */
+    BCASTGEN_RANK_AT_MOST = 21,         /* operand 'o' has rank n, expected at most m; join dims */
+    BCASTGEN_NULL_EXTENTS = 22,         /* 'o' has rank n, but its extents are a null pointer; fill them in, as
+                                         * bcastgen_dense does */
+    BCASTGEN_NULL_STRIDES = 23,         /* 'o' dim d has extent n, but its strides are a null pointer; fill them in, as
+                                         * bcastgen_dense does */
     BCASTGEN_STRIDE = 24,               /* 'o' dim d has a stride of n bytes, expected a multiple of m, the size of its
-                                         * elements */
+                                         * elements; strides are in bytes, not in elements */
     BCASTGEN_SPAN = 25,                 /* 'o' dim d has a stride of n bytes, with which it spans more than the m bytes
-                                         * that an array can have */
+                                         * that an array can have; correct the stride or the extent */
     BCASTGEN_REPEATS = 26,              /* result 'o' dim d has a stride of n bytes, expected m or more, so that no two
-                                         * elements share memory */
-    BCASTGEN_RESULT_RANK_AT_LEAST = 27, /* result 'o' has rank n, expected at least m, as declared */
+                                         * elements share memory; give the result memory of its own, as bcastgen_dense
+                                         * describes it */
+    BCASTGEN_RESULT_RANK_AT_LEAST = 27, /* result 'o' has rank n, expected at least m, as declared; emit the kernel with
+                                         * another type */
     BCASTGEN_SIZES = 28,                /* <the op's own message> */
-    BCASTGEN_COMPUTED = 29,             /* operand 'o' dim d has extent n, expected m (p) */
-    BCASTGEN_RESULT_COMPUTED = 30,      /* result 'o' dim d has extent n, expected m (p); results do not broadcast */
-    BCASTGEN_UNCOUNTABLE = 31,          /* 'o' dim d has extent n, expected p, whose computation exceeds m */
+    BCASTGEN_COMPUTED = 29,             /* operand 'o' dim d has extent n, expected m (p); pass that extent */
+    BCASTGEN_RESULT_COMPUTED = 30,      /* result 'o' dim d has extent n, expected m (p); results do not broadcast;
+                                         * allocate what the function ..._shape gives */
+    BCASTGEN_UNCOUNTABLE = 31,          /* 'o' dim d has extent n, expected p, whose computation exceeds m; pass smaller
+                                         * extents */
     BCASTGEN_ENDLESS = 32,              /* a loop is not over for an element after the most rounds that it makes, or an
                                          * integer has a negative exponent; raise max_iterations=, or write a for with a
                                          * break where the rounds behind do not count */

@@ -17,6 +17,8 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define GELU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define GELU_INDEPENDENT _Pragma("GCC ivdep")
@@ -106,11 +108,6 @@ static GELU_INLINE float gelu_erf_f32(float x)
     const float beyond = gelu_erf_less_f32(p, gelu_fma_f32(p, p + 2.25f, 1.6875f));
     return gelu_copysign_f32(far ? beyond : gelu_fma_f32(p, size, size), x);
 }
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
-#endif
 
 static void gelu_unit(const float *x, float *r, int64_t n)
 {

@@ -20,6 +20,8 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define HOISTED_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define HOISTED_INDEPENDENT _Pragma("GCC ivdep")
@@ -111,11 +113,6 @@ static HOISTED_INLINE float hoisted_exp_f32(float x)
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;
 }
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
-#endif
 
 static void hoisted_stage_t0_unit(const float *s, float *t0_tile, int64_t n)
 {

@@ -15,16 +15,13 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define POINTERS_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define POINTERS_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define POINTERS_INDEPENDENT
-#endif
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #endif
 
 void pointers(const float *a, const float *b, float *r, size_t m, size_t n)

@@ -6,6 +6,8 @@
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define POWER_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define POWER_INDEPENDENT _Pragma("GCC ivdep")
@@ -23,11 +25,6 @@ static uint64_t power_power_u64(uint64_t base, uint64_t exponent)
     }
     return result;
 }
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
-#endif
 
 static void power_unit(const int32_t *base, const int32_t *exponent, int32_t *r, int64_t n)
 {

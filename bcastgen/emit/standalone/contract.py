@@ -1,26 +1,29 @@
-"""The comment of a kernel in its header: what it computes and how, and its contract with callers.
+"""The comment of a kernel in its header: what it computes, an example call, and its contract with callers.
 
 In: a kernel's view and program.  Out: the text of a comment.
 
-    (f32[?] a) -> a + 1   ->   expr (a: f32) ...; nest (d0) ...; Contract: In a diagnostic 0 = a, 1 = r. ...
+    (f32[?] a) -> a + 1   ->   (f32[?] a) -> a + 1; @code{.c} ... @endcode; Contract: Descriptors are not null; ...
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 
 from ...core.resources import csrc_file
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram, checked_line
 from ..c_text.references import names
+from ..c_text.wrap import NO_BREAK
 from ..kernel.model import KernelView
 from . import freestanding
+from .example import example_call
 from .form import CForm
 from .shared import MACROS
 from .static import StaticView, static_sentences
 from .target import find_target
 
-__all__ = ["contract", "guards", "renamed"]
+__all__ = ["contract", "guards", "internals", "numbers_said", "renamed"]
 
 # What is said of reductions whose results depend on the order of elements.
 ORDER = (
@@ -31,6 +34,10 @@ ORDER = (
 _THREADS = "Compiled with -fopenmp, large loops are divided among threads; results are the same."
 # The flags that csrc/helpers/bcg_flags.h refuses, as far as compilers reveal them.
 _NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
+
+
+# The most columns of a line of the example.
+_CODE = 112
 
 
 def contract(
@@ -66,9 +73,24 @@ def contract(
         f"Meant for {find_target(form.target)}." if form.target is not None else "",
     )
     said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)
-    own = "\n".join(f"  {line}" for line in text.splitlines())
-    maps = _maps(program, is_static=static is not None)
-    return "\n\n".join(paragraph for paragraph in (own, said, str(typed), maps + renamed(view)) if paragraph)
+    own = "\n".join(f"  {line}" for line in (text or str(typed)).splitlines())
+    code = example_call(view, program, static)
+    broken = [line for one in code for line in textwrap.wrap(one, _CODE, subsequent_indent="    ")]
+    lines = ("@code{.c}", *(f"  {line.replace(' ', NO_BREAK)}" for line in broken), "@endcode")
+    example = "\n".join(lines) if code else ""
+    return "\n\n".join(paragraph for paragraph in (own, example, said, renamed(view).strip()) if paragraph)
+
+
+def internals(program: LoopProgram, typed: Typed, is_static: bool) -> str:
+    """Return the text of what the compiler makes of a kernel: its expression, its nests and the checks left to them."""
+    return f"{typed}\n\n{_maps(program, is_static)}"
+
+
+def numbers_said(view: KernelView) -> str:
+    """Return what is said of the numbers of a diagnostic that no argument of the caller has."""
+    texts = [*view.arrays, *(name for _, name in view.claims)]
+    said = [f"{view.numbers[at]}{_what(at, view)}" for at in range(len(texts)) if _what(at, view)]
+    return f" {', '.join(said)}." if said else ""
 
 
 def renamed(view: KernelView) -> str:
@@ -98,23 +120,13 @@ def _what(at: int, view: KernelView) -> str:
 
 def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
     """Return the contract of a kernel that takes descriptors, as sentences."""
-    arrays = len(program.operands) + len(program.results) + len(program.claims)
-    texts = enumerate(program.guards.named[arrays:], arrays)
-    numbers = ", ".join(
-        f"{at} = {name}{_what(at, view)}" for at, name in (*enumerate(view.arrays), *view.claims, *texts)
-    )
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no byte of a result is another array's"
     in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"N{apart[1:]}"
     strides = any(nest.rank is None or array.strides for nest in view.nests for array in nest.results)
-    selects = any(dim.reason for nest in view.nests for array in nest.arrays for dim in array.dims)
     ranks = any(nest.rank is None for nest in view.nests)
     trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
     return (
-        f"In a diagnostic {numbers}.",
-        "An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied."
-        if selects
-        else "",
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
         "Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and "
         f"have any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
@@ -124,8 +136,7 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
         if trusted
         else "",
-        "What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not "
-        "null, then says where. Nothing is allocated or kept.",
+        "What is wrong with the arrays is found before anything is written. Nothing is allocated or kept.",
         f"What reductions give is kept in `{view.workspace}`: as many bytes as {view.name}_workspace says, aligned as "
         "malloc's are to 16, and no part of an array. Their contents do not matter, before or after the call."
         if view.workspace
@@ -169,5 +180,6 @@ def _accuracy(program: LoopProgram, fast: bool) -> str:
         ", but for functions, which keep within their errors: their last bits differ where the machine multiplies and "
         "adds with one rounding (FMA)"
     )
+    speed = " -O3 -fno-math-errno -fno-trapping-math change no result, and let gcc use vectors."
     same = f"results then have the same bits for every other flag, compiler and machine{but if named else ''}."
-    return f"Compile with -ffp-contract=off: {same} {_NEVER}{functions}"
+    return f"Compile with -ffp-contract=off: {same} {_NEVER}{functions}{speed}"

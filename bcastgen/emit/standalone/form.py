@@ -52,6 +52,7 @@ class CForm:
         flag="begin each file with the SPDX line of a licence, such as MIT",
         metavar="SPDX",
     )
+    verbose: bool = option(False, "the expression and the loop nests, as the compiler has them, end the .c.")
     main: bool = option(False, "a program that checks the module against a reference goes with it.")
     build: tuple[str, ...] = option((), f"what goes with it beside that: {_NAMES}.", parts=BUILDS)
 
@@ -59,6 +60,12 @@ class CForm:
     def is_plain(self) -> bool:
         """Whether functions take pointers to dense arrays, and no descriptors."""
         return self.static or self.pointers
+
+    @property
+    def arguments(self) -> str:
+        """The options that differ from their defaults, as arguments of a call in Python, each after a comma."""
+        given = ((row.name, getattr(self, row.name), row.default) for row in options_of(CForm))
+        return "".join(f", {name}={value!r}" for name, value, default in given if value != default)
 
     def checked(self) -> CForm:
         """Return the form itself; refuse options that are wrong.

@@ -34,6 +34,33 @@ _SHOWN = {
     "message": "<the op's own message>",
 }
 
+# What to do, where the sentence does not say so; what an op's author says is the author's.
+_CURES = {
+    "RANK": "add or drop dims of extent 1, or emit the kernel with another type",
+    "NEGATIVE": "an array without elements has an extent of 0",
+    "BROADCAST": "make it equal or 1",
+    "EXTENT": "pass that extent, or emit the kernel with another type",
+    "RESULT": "allocate what the function ..._shape gives",
+    "NULL_DATA": "allocate it",
+    "ALIGNMENT": "allocate it as an array of its elements' type",
+    "RESULT_RANK": "allocate what the function ..._shape gives",
+    "AT_LEAST": "or emit the kernel with another type",
+    "AT_MOST": "or emit the kernel with another type",
+    "MULTIPLE": "or emit the kernel with another type",
+    "STRICT": "pass that extent, or emit the kernel with a type that stretches",
+    "RANK_AT_LEAST": "add dims of extent 1 in front",
+    "RANK_AT_MOST": "join dims",
+    "NULL_EXTENTS": "fill them in, as bcastgen_dense does",
+    "NULL_STRIDES": "fill them in, as bcastgen_dense does",
+    "STRIDE": "strides are in bytes, not in elements",
+    "SPAN": "correct the stride or the extent",
+    "REPEATS": "give the result memory of its own, as bcastgen_dense describes it",
+    "RESULT_RANK_AT_LEAST": "emit the kernel with another type",
+    "COMPUTED": "pass that extent",
+    "RESULT_COMPUTED": "allocate what the function ..._shape gives",
+    "UNCOUNTABLE": "pass smaller extents",
+}
+
 
 def returned(code: str) -> tuple[tuple[str, int], ...]:
     """Return name and value of each status that a text mentions, in the order of their values.
@@ -81,16 +108,17 @@ def constants(returned: tuple[tuple[str, int], ...], macros: str) -> str:
 
     Examples
     --------
-    >>> print(constants((("OK", 0), ("RANK", 1)), "AXPB"))
-        AXPB_OK = 0,   /* no error */
-        AXPB_RANK = 1  /* operand 'o' has rank n, expected m */
+    >>> print(constants((("OK", 0), ("NULL_DATA", 6)), "AXPB"))
+        AXPB_OK = 0,       /* no error */
+        AXPB_NULL_DATA = 6 /* 'o' has elements, but its data is a null pointer; allocate it */
     """
     starts = [f"    {macros}_{name} = {value}{',' if name != returned[-1][0] else ''}" for name, value in returned]
     width = max(map(len, starts)) + 1
     rows = []
-    for start, (_, value) in zip(starts, returned, strict=True):
+    for start, (name, value) in zip(starts, returned, strict=True):
         text = statuses()[value][1].replace("{subject}", _OPERAND).replace("{origin}", "").replace("{or_one}", "1 or ")
-        comment = lay_out_comment(f"{text.format(**_SHOWN)} */", " " * width + " * ", "").lstrip(" *")
+        cure = f"; {_CURES[name]}" if name in _CURES else ""
+        comment = lay_out_comment(f"{text.format(**_SHOWN)}{cure} */", " " * width + " * ", "").lstrip(" *")
         rows.append(f"{start:<{width}}/* {comment}")
     return "\n".join(rows)
 

@@ -29,7 +29,8 @@ from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
 from ..kernel.model import SIZES_FUNCTION, KernelView, SizesView
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
-from .contract import contract, guards
+from .contract import contract, guards, internals, numbers_said
+from .documentation import arguments_of_call
 from .form import CForm
 from .freestanding import refuse_library, without_library
 from .message import brackets, cases, constants, returned
@@ -86,6 +87,7 @@ class ModuleView:
     form : the options.
     statics : the kernels in the static form or that of pointers, if the options ask for it.
     reduced : for each kernel its loops, if it has reductions.
+    made_by : the command, or the call in Python, that makes the files again.
     """
 
     name: str
@@ -95,6 +97,7 @@ class ModuleView:
     form: CForm
     statics: tuple[StaticView, ...] = ()
     reduced: tuple[ReducedView | None, ...] = ()
+    made_by: str = ""
 
     @property
     def functions_once(self) -> bool:
@@ -132,7 +135,7 @@ class ModuleView:
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
 
 
-def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleView:
+def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: str = "") -> ModuleView:
     """Decide every name and line of a module."""
     for part in parts:
         if part.sizes is not None and (form.is_plain or form.main or "cffi" in form.build):
@@ -190,7 +193,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
     taken: set[str] = set()
     triples = tuple(zip(views, parts, loops, strict=True)) if form.is_plain else ()
     statics = tuple(static_view(view, part.program, taken, shared, form.pointers) for view, part, shared in triples)
-    return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops))
+    return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops), made_by)
 
 
 def _bodies(module: ModuleView, spell: Callable[[str], str] | None) -> list[str]:
@@ -290,14 +293,26 @@ def _comments(module: ModuleView) -> dict[str, str]:
         for view, part, static in triples
     ]
     alone = f"{title}{'' if _title(module, 0) == module.name else f': {_title(module, 0)}'}"
+    made_by = f"\nMade by: {module.made_by}" if module.made_by else ""
     lint = "NOLINTBEGIN(bugprone-easily-swappable-parameters,bugprone-casting-through-void)"
     files = {
         "source": f"{title}: {module.name}.h says what it computes. {lint}",
-        "header": f"{alone}\n\n{contracts[0]}" if len(contracts) == 1 else title,
+        "header": f"{alone}{made_by}\n\n{contracts[0]}" if len(contracts) == 1 else f"{title}{made_by}",
         "helpers": f"The helpers of {title}. {lint}",
     }
+    ends = {}
+    if module.form.verbose:
+        made = (internals(part.program, part.typed, bool(module.statics)) for part in module.parts)
+        ends["internals"] = "\n\n".join(
+            f"The compiler's view of {_title(module, at)}; an index `d0|0` is d0, or 0 where the extent is 1.\n\n{text}"
+            for at, text in enumerate(made)
+        )
+    if not module.statics:
+        for at, (view, part) in enumerate(zip(module.kernels, module.parts, strict=True)):
+            ends[f"arguments{at}"] = "\n".join(arguments_of_call(view, part.program))
+            ends[f"numbers{at}"] = f"The arrays of {view.function}, as a diagnostic numbers them.{numbers_said(view)}"
     kernels = {f"kernel{at}": f"{_title(module, at)}\n\n{text}" for at, text in enumerate(contracts)}
-    return kernels | {place: _licensed(text, module.form) for place, text in files.items()}
+    return kernels | ends | {place: _licensed(text, module.form) for place, text in files.items()}
 
 
 def _licensed(text: str, form: CForm) -> str:

@@ -18,7 +18,7 @@ from .project import project_files
 __all__ = ["render_module"]
 
 
-def render_module(name: str, parts: Sequence[ModulePart], form: CForm) -> CSource:
+def render_module(name: str, parts: Sequence[ModulePart], form: CForm, made_by: str = "") -> CSource:
     """Return the C of a module for other people's projects.
 
     Parameters
@@ -26,6 +26,7 @@ def render_module(name: str, parts: Sequence[ModulePart], form: CForm) -> CSourc
     name : of the files, and the prefix of every name; made a C identifier.
     parts : its kernels.
     form : what is asked of the C.
+    made_by : the command, or the call in Python, that makes the files again.
 
     Raises
     ------
@@ -34,6 +35,6 @@ def render_module(name: str, parts: Sequence[ModulePart], form: CForm) -> CSourc
     """
     if not name.isidentifier():
         raise BcastgenError(f"{name!r} cannot be the name of files and functions in C; give one such as 'ops'")
-    module = module_view(name, parts, form.checked())
+    module = module_view(name, parts, form.checked(), made_by)
     files = module_files(module)
     return CSource(module.name, {**files, **project_files(module, files)})

@@ -66,7 +66,7 @@ class StaticView:
     apart : whether no result may be an operand.
     kept : the declarations of arrays for what reductions give, which are the last parameters.
     reduced : the loops of a kernel with reductions, in place of nests.
-    sizes : the parameters for extents, which `parameters` and `names` end with.
+    sizes : the parameters for extents, which `parameters` and `names` end with; `symbols` are their names in types.
     facts : what types say of these.
     index : the type of loops' indices.
     """
@@ -86,6 +86,7 @@ class StaticView:
     sizes: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     index: str = "ptrdiff_t"
+    symbols: tuple[str, ...] = ()
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -164,6 +165,7 @@ def static_view(
         tuple(sizes.values()),
         tuple(_facts(program, sizes)),
         "size_t" if pointers else "ptrdiff_t",
+        tuple(sizes),
     )
 
 

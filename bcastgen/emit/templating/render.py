@@ -108,9 +108,19 @@ _PAIRS = """\
 #endif"""
 
 
-def _independent(code: str) -> str:
-    found = ((_INDEPENDENT, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
-    return "\n\n".join(text for text, name in found if name in names(code))
+# Loops that stay scalar all the same are no fault of the user's; `pop` stands behind the loops.
+_QUIET = """\
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
+"""
+
+
+def _independent(code: str, quiet: bool = False) -> str:
+    """Return the words in front of loops, as far as code has them; `quiet` leaves out what clang says of such loops."""
+    clang = "#if defined(__clang__)\n"
+    text = _INDEPENDENT.replace(clang, f"{clang}{_QUIET}", 1) if quiet else _INDEPENDENT
+    found = ((text, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
+    return "\n\n".join(each for each, name in found if name in names(code))
 
 
 def _uses(code: str, name: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.errors import from_status, statuses
+from bcastgen.emit.standalone.message import constants
 from c_module import Diagnostic, Module
 
 # SIZES and MAPPED have words of shape functions (test_module_sized.py); reductions, which EMPTY is of, have no C alone.
@@ -172,3 +173,10 @@ def test_a_header_lists_what_its_calls_return(tmp_path):
     assert listed("plain") == always | {"NEGATIVE", "BROADCAST", "OVERFLOW"}
     assert listed("facts") == always | {"AT_LEAST", "AT_MOST", "MULTIPLE", "OVERFLOW"}
     assert "DOMAIN" in listed("power")
+
+
+def test_every_status_says_what_to_do():
+    """A cure is in the sentence itself, behind a semicolon, or beside it in the header; an op has its own."""
+    for name, value in ((name, value) for value, (name, _) in statuses().items()):
+        if name not in ("OK", "SIZES", "MAPPED") and not name.startswith("SHAPE_"):
+            assert ";" in constants(((name, value),), "K"), name

@@ -1,0 +1,170 @@
+"""An example call of a kernel for the comment of its header: it compiles as the body of a function, and runs.
+
+In: a kernel's view and program.  Out: lines of C, none if no shape is found that the kernel takes.
+
+    (f32[?,?] a, f32[?] b) -> a + b   ->   float a_data[6] = {0}, b_data[3] = {0}, ...; k(&a, &b, &r, &why);
+
+The shapes are those of the self-checking program: the smallest that it would call the kernel with.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from math import prod
+
+from ...core.dtypes import DType
+from ...core.frozen import dataclass
+from ...loops.interpret import Extents
+from ...loops.nest import LoopProgram
+from ..c_text.body import storage_type
+from ..kernel.model import KernelView
+from .project.cases import Case, cases
+from .shared import MACROS, PREFIX
+from .static import StaticView
+
+__all__ = ["example_call"]
+
+# Larger arrays are static in the example, since a stack may not have room for them.
+_MOST_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """An array of the example: its name, extents and dtype; an extent that the caller gives has no data."""
+
+    name: str
+    extents: Extents
+    dtype: DType
+    is_result: bool
+    is_extent: bool = False
+
+    @property
+    def data(self) -> str:
+        """The name of its memory."""
+        return f"{self.name}_data"
+
+    @property
+    def elements(self) -> int:
+        """The number of elements in memory, at least 1; a complex number has two."""
+        return max(1, prod(self.extents)) * (2 if self.dtype.is_complex else 1)
+
+    @property
+    def c(self) -> str:
+        """The C type of its memory."""
+        return self.dtype.part.c if self.dtype.is_complex else storage_type(self.dtype)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is too large for the stack."""
+        return self.elements * self.dtype.bytes > _MOST_BYTES
+
+
+def example_call(view: KernelView, program: LoopProgram, static: StaticView | None) -> tuple[str, ...]:
+    """Return the lines of a call of the kernel with arrays of zeros, and of the message of its status."""
+    if view.sized is not None:
+        return ()  # Which extents its ops' shape functions take, nothing here says.
+    taken = [case for case in cases(program) if case.results and all(map(prod, (*case.operands, *case.results)))]
+    if not taken:
+        return ()
+    case = min(taken, key=_dullness)
+    arrays = _arrays(view, program, case)
+    return _of_pointers(view, program, static, case, arrays) if static is not None else _of_descriptors(view, arrays)
+
+
+def _dullness(case: Case) -> tuple[int, int]:
+    """Return how many extents of a case are 1, and how many elements it has."""
+    shapes = (*case.operands, *case.results)
+    return sum(shape.count(1) for shape in shapes), sum(map(prod, shapes))
+
+
+def _arrays(view: KernelView, program: LoopProgram, case: Case) -> list[_Array]:
+    dtypes = {access.number: access.dtype for nest in program.nests for access in nest.operands}
+    named = [(name, dtypes.get(at), at in view.extents) for at, name in enumerate(view.given)]
+    operands = [
+        _Array(name, shape, dtype or _declared(program, at), False, is_extent)
+        for at, ((name, dtype, is_extent), shape) in enumerate(zip(named, case.operands, strict=False))
+    ]
+    results = [(access.number, access.dtype) for nest in program.nests if not nest.reduced for access in nest.results]
+    by_number = dict(results)
+    first = len(view.reduced)
+    return operands + [
+        _Array(result.name, shape, by_number[first + at], True)
+        for at, (result, shape) in enumerate(zip(view.outputs, case.results, strict=True))
+    ]
+
+
+def _declared(program: LoopProgram, at: int) -> DType:
+    """Return the dtype of an operand that no nest reads."""
+    dtype = program.operands[at][1].dtype
+    assert dtype is not None
+    return dtype
+
+
+def _memory(arrays: list[_Array]) -> list[str]:
+    """Declare the memory of arrays, those of one type together."""
+    lines = []
+    for (is_static, c), group in groupby(arrays, key=lambda one: (one.is_static, one.c)):
+        names = ", ".join(f"{one.data}[{one.elements}]{'' if one.is_result else ' = {0}'}" for one in group)
+        lines.append(f"{'static ' if is_static else ''}{c} {names};")
+    return lines
+
+
+def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
+    ranked = [one for one in arrays if one.extents]
+    lines = _memory([one for one in arrays if not one.is_extent])
+    if ranked:
+        extents = (f"{one.name}_extents[] = {{{', '.join(map(str, one.extents))}}}" for one in ranked)
+        lines.append(f"const int64_t {', '.join(extents)};")
+    strides = ", ".join(f"{one.name}_strides[{len(one.extents)}]" for one in ranked if not one.is_extent)
+    lines += [f"int64_t {strides};"] if strides else []
+    lines += [f"const {PREFIX}_array {one.name} = {_descriptor(one)};" for one in arrays]
+    lines += [f"{PREFIX}_diagnostic why;", "char text[200];"]
+    given = ", ".join(f"&{name}" for name in view.given)
+    passed = ", ".join(f"&{one.name}" for one in arrays)
+    workspace = ""
+    if view.workspace:
+        lines += ["size_t bytes = 0;", f"{PREFIX}_status status = {view.name}_workspace({given}, &bytes, &why);"]
+        lines += [f"void *const {view.workspace} = malloc(bytes);"]
+        workspace = f"{view.workspace}, "
+        lines += [f"if (status == {MACROS}_OK) status = {view.function}({passed}, {workspace}&why);"]
+    else:
+        lines += [f"const {PREFIX}_status status = {view.function}({passed}, &why);"]
+    lines += [f"{view.name}_message(status, &why, text, sizeof text);"]
+    return (*lines, f"free({view.workspace});") if view.workspace else tuple(lines)
+
+
+def _descriptor(one: _Array) -> str:
+    if one.is_extent:
+        return f"{{NULL, {one.name}_extents, NULL, 1}}"
+    own = f"{one.name}_extents, {len(one.extents)}, {one.name}_strides" if one.extents else "NULL, 0, NULL"
+    size = f"{'2 * ' if one.dtype.is_complex else ''}sizeof *{one.data}"
+    return f"{PREFIX}_dense{'' if one.is_result else '_operand'}({one.data}, {own}, {size})"
+
+
+def _of_pointers(
+    view: KernelView, program: LoopProgram, static: StaticView, case: Case, arrays: list[_Array]
+) -> tuple[str, ...]:
+    own = f"{view.module}_"
+    lines = []
+    for one, (_, _, c) in zip(arrays, static.shapes, strict=True):
+        spelled = one.c if c == "void" else c.replace("bcg_", own)
+        count = max(1, prod(one.extents))
+        zeros = "" if one.is_result else " = {0}"
+        lines.append(f"{'static ' if one.is_static else ''}{spelled} {one.data}[{count}]{zeros};")
+    lines += [f"{_flat(declaration)};" for declaration in static.kept]
+    symbols = {
+        dim.symbol: extent
+        for (_, type_), shape in zip(program.operands, case.operands, strict=False)
+        for dim, extent in zip(type_.dims, shape, strict=True)
+        if dim.symbol is not None
+    }
+    sizes = tuple(str(symbols[symbol]) for symbol in static.symbols)
+    passed = (*(one.data for one in arrays), *(name.split("[")[0].split()[-1] for name in static.kept), *sizes)
+    call = f"{static.function}({', '.join(passed)});"
+    return (*lines, f"const {view.module}_status status = {call}" if static.demands else call)
+
+
+def _flat(declaration: str) -> str:
+    """Return the declaration of an array of several dims as that of its elements."""
+    name, *extents = declaration.replace("]", "").split("[")
+    return f"{name}[{prod(map(int, extents))}]"
