@@ -171,7 +171,7 @@ bcastgen_status any_rank_shape(const bcastgen_array *a, const bcastgen_array *b,
                                int64_t r_extents[BCASTGEN_MAX_RANK], bcastgen_diagnostic *why)
 {
     int32_t from[BCASTGEN_MAX_RANK];
-    int32_t rank;
+    int32_t rank = 0;
     int64_t extents[BCASTGEN_MAX_RANK];
     bcastgen_status status = any_rank_domain(a, b, &rank, extents, from, why);
     if (status == BCASTGEN_OK) *r_rank = rank;

@@ -114,11 +114,12 @@ def test_files_compile_without_a_warning(kind, language, tmp_path):
 def test_goldens_are_short():
     """`a + b*2` over two dynamic operands, with its checks and messages.
 
-    A good third of it is what keeps a call in bounds: bytes, strides that elements share, arrays that overlap.
+    A good third of it is what keeps a call in bounds: bytes, strides that elements share, arrays that overlap. With
+    variants it joins rows that continue each other.
     """
     lengths = {
         name: sum(len((CASES / f"{name}.{end}").read_text().splitlines()) for end in "ch")
         for name in ("plain", "specialised")
     }
     assert lengths["plain"] < 180
-    assert lengths["specialised"] < 245
+    assert lengths["specialised"] < 250
