@@ -36,6 +36,7 @@ def emit_c(
     pointers: bool = False,
     unchecked: bool = False,
     export: bool = False,
+    abi: int = 1,
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
@@ -58,6 +59,7 @@ def emit_c(
     pointers : extents are known or have names, which are parameters: plain nested loops over pointers, no checks.
     unchecked : each kernel has a function NAME_unchecked, too, which trusts its caller.
     export : functions are marked as those that a shared library shows, on Windows, too.
+    abi : the number of a shared library's interface, a part of its soname; raise it where arguments change.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
@@ -98,6 +100,7 @@ def emit_c(
         pointers=pointers,
         unchecked=unchecked,
         export=export,
+        abi=abi,
         freestanding=freestanding,
         openmp=openmp,
         target=target,

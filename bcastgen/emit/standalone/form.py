@@ -32,6 +32,12 @@ class CForm:
     )
     unchecked: bool = option(False, "each kernel has a function NAME_unchecked, too, which trusts its caller.")
     export: bool = option(False, "functions are marked as those that a shared library shows, on Windows, too.")
+    abi: int = option(
+        1,
+        "the number of a shared library's interface, a part of its soname; raise it where arguments change.",
+        metavar="N",
+        least=1,
+    )
     freestanding: bool = option(False, "no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.")
     openmp: bool = option(False, "threads by OpenMP, where the work pays.")
     target: str | None = option(
@@ -83,6 +89,8 @@ class CForm:
         """
         for row in options_of(CForm):
             row.check(getattr(self, row.name))
+        if self.abi is None:
+            raise BcastgenError("abi is None, expected 1 or more")
         if self.target is not None:
             find_target(self.target)
         named = isinstance(self.license, str) and re.fullmatch(r"[\w.+()-]+( [\w.+()-]+)*", self.license, re.ASCII)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ....core.c_flags import C_LANGUAGE, OPENMP_FLAGS, OPTIMISED, RESULT_FLAGS, Flag
+from ....core.version import __version__
 from ...templating.render import render_template
 from ..shared import HEADER
 from ..target import find_target
@@ -53,6 +54,8 @@ def build_text(module: ModuleView, files: Mapping[str, str], kind: str) -> str:
         flags=(*_target_flags(module), *RESULT_FLAGS),
         main=module.form.main,
         export=module.form.export,
+        abi=module.form.abi,
+        version=__version__,
         openmp=" ".join(OPENMP_FLAGS) if module.form.openmp else "",
         needs_math=any("#include <math.h>" in text for text in files.values()),
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import importlib.util
+import os
 import random
 import re
 import shlex
@@ -29,6 +30,7 @@ from bcastgen.emit.standalone.project.build import BUILD_FILES
 from bcastgen.emit.standalone.project.cases import cases
 from bcastgen.emit.standalone.project.cffi import _declarations
 from c_programs import random_subject
+from compile_flags import LANGUAGES, STRICT
 
 TEXTS = {
     "axpb": "(f32[?,?] a, f32[?,?] b) -> a + b*2",
@@ -337,6 +339,74 @@ def test_build_files_build_test_and_install(kind, name, kernels, tmp_path):
     # meson knows no library that has another name than its target.
     library = f"{name}_library" if kind == "meson" and name != "kinds" else name
     assert (tmp_path / "prefix" / "lib" / f"lib{library}.a").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [False, True], ids=["static", "shared"])
+@pytest.mark.parametrize("kind", BUILD_FILES)
+def test_pkg_config_finds_what_is_installed(kind, shared, kernels, tmp_path):
+    """A program is compiled and linked with what pkg-config says alone, from a prefix that has moved since."""
+    tools = {"cmake": ("cmake", "ninja"), "meson": ("meson", "ninja"), "makefile": ("make",)}[kind]
+    missing = [tool for tool in (*tools, "pkg-config") if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"no {missing[0]} on the PATH")
+    of_the_library = bg.from_text("(f64[?] x) -> fmod(x, 3.0)")
+    emit_c({"axpb": kernels["axpb"], "rest": of_the_library}, tmp_path, "few", export=True, abi=7, build=(kind,))
+    prefix, library = tmp_path / "prefix", f"-Ddefault_library={'shared' if shared else 'static'}"
+    commands = {
+        "cmake": (
+            ["cmake", "-G", "Ninja", "-S", ".", "-B", "out", f"-DBUILD_SHARED_LIBS={'ON' if shared else 'OFF'}"],
+            ["cmake", "--build", "out"],
+            ["cmake", "--install", "out", "--prefix", str(prefix)],
+        ),
+        "meson": (
+            [
+                "meson",
+                "setup",
+                "out",
+                "--prefix",
+                str(prefix),
+                "--libdir",
+                "lib",
+                "-Dpkgconfig.relocatable=true",
+                library,
+            ],
+            ["meson", "install", "-C", "out"],
+        ),
+        "makefile": (["make", "install-shared" if shared else "install", f"PREFIX={prefix}"],),
+    }[kind]
+    for command in commands:
+        run(command, tmp_path)
+    moved = tmp_path / "moved"
+    prefix.rename(moved)
+    (found,) = moved.glob("lib/**/pkgconfig/few.pc")
+    (tmp_path / "app.c").write_text(APP)
+    environment = os.environ | {"PKG_CONFIG_PATH": str(found.parent), "LD_LIBRARY_PATH": str(found.parent.parent)}
+    asked = ["pkg-config", "--cflags", "--libs", "few"]
+    flags = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    version = ["pkg-config", "--modversion", "few"]
+    assert subprocess.run(version, env=environment, capture_output=True, text=True, check=True).stdout.strip() == "7"
+    run(["gcc", *LANGUAGES["c"], *STRICT, "app.c", *flags, "-o", "app"], tmp_path)
+    done = subprocess.run([tmp_path / "app"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    needed = run(["readelf", "-d", "app"], tmp_path)
+    assert ("[libfew.so.7]" in needed) == shared
+
+
+APP = """
+#include <few.h>
+
+int main(void)
+{
+    static const float one[1][2] = {{1, 2}};
+    float made[1][2];
+    static const int64_t extents[] = {1, 2};
+    int64_t strides[2];
+    const bcastgen_array a = bcastgen_dense_operand(one, extents, 2, strides, sizeof **one);
+    const bcastgen_array r = bcastgen_dense(made, extents, 2, strides, sizeof **one);
+    return few_axpb(&a, &a, &r, NULL) == BCASTGEN_OK && made[0][1] == 6 ? 0 : 1;
+}
+"""
 
 
 # ---- the wrapper for Python ------------------------------------------------------------------------------------------
