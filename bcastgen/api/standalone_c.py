@@ -141,6 +141,7 @@ def module_source(
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
+    form = form.checked()
     made_by = made_by or f"bcastgen.emit_c(kernels, directory, {name!r}{form.arguments})"
     return render_module(name, [kernel.standalone_part(label, form) for label, kernel in pairs], form, made_by)
 

@@ -493,7 +493,7 @@ class Kernel(UfuncAttributes, KernelBase):
 
         name = self.__name__ if name is None else name
         check_name(name)
-        made = CForm(variants, **{**form, "build": names_of("build", form.get("build", ()))})
+        made = CForm(variants, **{**form, "build": names_of("build", form.get("build", ()))}).checked()
         made_by = f"{self.__name__}.emit_c(directory, {name!r}{made.arguments})"
         return write_sources(render_module(name, [self.standalone_part(name, made)], made, made_by), directory)
 

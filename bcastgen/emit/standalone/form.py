@@ -69,7 +69,7 @@ class CForm:
 
     @property
     def arguments(self) -> str:
-        """The options that differ from their defaults, as arguments of a call in Python, each after a comma."""
+        """The options of a checked form that differ from their defaults, as arguments in Python, each after a comma."""
         given = ((row.name, getattr(self, row.name), row.default) for row in options_of(CForm))
         return "".join(f", {name}={value!r}" for name, value, default in given if value != default)
 
