@@ -110,9 +110,8 @@ def fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
 
     Examples
     --------
-    >>> from bcastgen.core.dtypes import I8, dtype
-    >>> wide = dtype("u32")
-    >>> [fill("({T})(({W}){0} + ({W}){1})", (row, row), row) for row in (I8, wide)]
+    >>> from bcastgen.core.dtypes import dtype
+    >>> [fill("({T})(({W}){0} + ({W}){1})", (row, row), row) for row in (dtype("int8"), dtype("uint32"))]
     ['(int8_t)((uint32_t){0} + (uint32_t){1})', '({0} + {1})']
     """
     loop = operands[0].computed_in
