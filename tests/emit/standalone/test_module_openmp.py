@@ -12,7 +12,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.c_flags import CHECKED, LIBRARIES, OPENMP_FLAGS
-from bcastgen.loops.schedule.threads import BLOCK
+from bcastgen.loops.schedule.threads import THREAD_BLOCK
 from c_harness import LANGUAGES, STRICT, compiler
 from compile_flags import SHARED, WARNED
 
@@ -96,7 +96,7 @@ def test_dear_points_are_shared_from_fewer_on(tmp_path):
 def test_a_loop_over_points_goes_by_blocks(tmp_path):
     for name, dim in (("row", 0), ("few_rows", 1)):
         text = source_of(tmp_path, name)
-        assert f"for (int64_t first = 0; first < d{dim}; first += {BLOCK}) {{" in text
+        assert f"for (int64_t first = 0; first < d{dim}; first += {THREAD_BLOCK}) {{" in text
     assert "first" not in source_of(tmp_path, "row", variants=0).partition("bcastgen_status row(")[2]
 
 
@@ -160,7 +160,7 @@ def test_every_thread_has_a_part(tmp_path):
         ctypes.memset(seen, 0, ctypes.sizeof(seen))
         result = np.empty(np.broadcast_shapes(*shapes), a.dtype)
         assert getattr(library, name)(*(ctypes.byref(Array.of(x)) for x in (a, b, result)), None) == 0
-        assert sum(seen) == THREADS and prod(result.shape) > THREADS * BLOCK, (name, shapes)
+        assert sum(seen) == THREADS and prod(result.shape) > THREADS * THREAD_BLOCK, (name, shapes)
 
 
 @pytest.mark.slow
