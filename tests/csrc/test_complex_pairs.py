@@ -35,4 +35,5 @@ def test_both_dtypes_have_one_text(name):
     text = FOUND[name, "c64"]
     for single, double in SPELLED:
         text = re.sub(rf"(?<![a-z0-9]){re.escape(single)}(?![a-z0-9])", double, text)
-    assert text == FOUND[name, "c128"]
+    # NAN is a float, which -Wdouble-promotion has converted by a cast.
+    assert text == FOUND[name, "c128"].replace("(double)NAN", "NAN")
