@@ -76,8 +76,8 @@ def test_a_diagnostic_numbers_claims_after_results(emit, build, new_case, tmp_pa
     program = Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(-claim(a + b, "f32[?]"), "f32[5]") * c)
     kernel = emit("numbered", program.expression, program.types, "abc")
     header = kernel.files["numbered.h"]
-    assert "In a diagnostic 0 = a, 1 = b, 2 = c, 3 = r, 5 = %1." in header
-    assert "%1 : tensor<5xf32>  claimed (d0) -> (d0)" in header
+    assert "claim t1 : f32[5] ('%1')" in header
+    assert "enum {NUMBERED_A, NUMBERED_B, NUMBERED_C, NUMBERED_R, NUMBERED_0, NUMBERED_1};" in header
     case = new_case(kernel)
     for extent in (1, 1, 5, 5):
         case.array(np.ones(extent, np.float32))
