@@ -60,9 +60,9 @@ def test_the_lists_of_random_kernels(seed):
         hold(program)
 
 
-def test_the_dump_and_the_header_list_what_the_steps_check(tmp_path):
+def test_the_dump_and_the_file_list_what_the_steps_check(tmp_path):
     kernel = bg.from_text("(f32[*, n!] a, f32[m, n] b) -> a + b", "k")
     (checked,) = [line for line in kernel.stages["nest"].splitlines() if "checked at run time" in line]
     assert checked.split(": ")[1].split("; ") == list(kernel.compilation.program.guards.checked(0))
-    kernel.emit_c(tmp_path, "k")
-    assert " ".join(checked.split()) in " ".join((tmp_path / "k.h").read_text().replace(" * ", " ").split())
+    kernel.emit_c(tmp_path, "k", verbose=True)
+    assert " ".join(checked.split()) in " ".join((tmp_path / "k.c").read_text().replace(" * ", " ").split())
