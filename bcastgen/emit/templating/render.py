@@ -108,17 +108,22 @@ _PAIRS = """\
 #endif"""
 
 
-# Loops that stay scalar all the same are no fault of the user's; `pop` stands behind the loops.
+# Loops that stay scalar all the same are no fault of the user's; `pop` stands behind the loops. Functions that clang makes
+# of parallel loops come after all lines, so that for these there is no pop.
+_PUSH = "#pragma clang diagnostic push\n"
 _QUIET = """\
-#pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 """
 
 
-def _independent(code: str, quiet: bool = False) -> str:
-    """Return the words in front of loops, as far as code has them; `quiet` leaves out what clang says of such loops."""
+def _independent(code: str, quiet: bool = False, parallel: bool = False) -> str:
+    """Return the words in front of loops, as far as code has them; `quiet` leaves out what clang says of such loops.
+
+    If threads share some, they are `parallel`.
+    """
     clang = "#if defined(__clang__)\n"
-    text = _INDEPENDENT.replace(clang, f"{clang}{_QUIET}", 1) if quiet else _INDEPENDENT
+    pragmas = _QUIET if parallel else f"{_PUSH}{_QUIET}"
+    text = _INDEPENDENT.replace(clang, f"{clang}{pragmas}", 1) if quiet else _INDEPENDENT
     found = ((text, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
     return "\n\n".join(each for each, name in found if name in names(code))
 

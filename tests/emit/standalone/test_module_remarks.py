@@ -108,7 +108,8 @@ def test_a_compilers_warning_is_off_in_one_place_alone(modules):
     for files in modules.values():
         for name, text in own_lines(files):
             order = re.findall(r"clang diagnostic (push|ignored|pop)", text)
-            assert order in ([], ["push", "ignored", "pop"]), name
+            # Functions that clang makes of parallel loops come after all lines.
+            assert order in ([], ["ignored"] if "#pragma omp" in text else ["push", "ignored", "pop"]), name
 
 
 def test_a_header_includes_what_its_own_lines_need(modules):
