@@ -409,8 +409,8 @@ class Calls:
     def _slices(self, call, at, other):
         """Two slices of one array in either direction, with the extents that the arrays have.
 
-        Whether slices of steps 1 or 2 share a byte is decided exactly. Steps of 3 beside these do not divide each other:
-        there the answer may be that they do.
+        Whether slices of steps 1 or 2 share a byte is decided exactly. Steps of 2 and 3 do not divide each other: there
+        the answer may be that they do.
         """
         chance = self.chance
         one, two = call.given[at], call.given[other]

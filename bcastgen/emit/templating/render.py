@@ -108,8 +108,8 @@ _PAIRS = """\
 #endif"""
 
 
-# Loops that stay scalar all the same are no fault of the user's; `pop` stands behind the loops. Functions that clang makes
-# of parallel loops come after all lines, so that for these there is no pop.
+# Loops that stay scalar all the same are no fault of the user's; `pop` stands behind the loops. Functions that clang
+# makes of parallel loops come after all lines, so that for these there is no pop.
 _PUSH = "#pragma clang diagnostic push\n"
 _QUIET = """\
 #pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
