@@ -137,8 +137,9 @@ class OpSizedKernel(SizedKernel):
         others = len({slot for result in extents for slot in result}) < len(self.slots)
         if others or any(given) or self._values or max(self._values_read, default=0) >= _MOST_READ:
             return None
-        sizes = program_code(self.size_program(tuple(ranks)), extents, self._values_read)
-        return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
+        own = tuple(ranks) if self._is_ranked else self._known_ranks()
+        sizes = program_code(self.size_program(own), extents, self._values_read)
+        return None if sizes is None else guard_code(self._sizing((*own, *(1 for _ in given))).guards, None, sizes)
 
     @property
     def shape_function(self) -> Program:

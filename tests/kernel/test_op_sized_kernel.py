@@ -250,3 +250,16 @@ def test_the_cure_for_unknown_ranks_works(outer, tmp_path):
         outer.emit_c(tmp_path)
     typed = bg.jit(lambda a, b: outer(a, b), signature="(f64[?] a, f64[?] b)", name="typed_outer")
     assert len(typed.emit_c(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("signature", [None, "(f64[?] a, f64[?] b)", "(f64[n] a, f64[3] b) -> f64[n, 3]"])
+def test_calls_run_the_shape_functions_in_c(outer, signature, monkeypatch):
+    """With a signature, too, whose ranks no call has to tell."""
+    kernel = bg.jit(lambda a, b: outer(a, b), signature=signature)
+    a, b = np.arange(2.0), np.arange(3.0)
+    expected = kernel(a, b)
+    if "_dispatch" not in type(kernel).__mro__[-2].__module__:
+        pytest.skip("the extension was not built: Python answers")
+    monkeypatch.setattr(type(kernel), "_call_sized", None)
+    assert np.array_equal(kernel(a, b), expected)
+    assert kernel.result_shape((5,), (3,)) == (5, 3)
