@@ -122,6 +122,7 @@ class _Faults:
         self.bearers: dict[tuple[str, int], set[OperandDim]] = {}
         self.declared: list[OperandDim] = []
         self.unmet: set[OperandDim] = set()
+        self.is_placeless = False  # an extent of the caller's meets another one, or a number, that is not its own
         self.columns: dict[OperandDim, OperandDim] = {}
         self.ties: dict[OperandDim, OperandDim] = {}
         self._declarations()
@@ -129,7 +130,7 @@ class _Faults:
             infer_names(kernel, self.arrays, self.names)
             for result in kernel.results:
                 self.dims(result)
-            self.undecided = bool(kernel.slots and self.unmet)
+            self.undecided = bool(kernel.slots and (self.unmet or self.is_placeless))
         except Refusal:
             self.undecided = True  # Ranks that do not fit, names that nobody gives.
 
@@ -218,6 +219,7 @@ class _Faults:
             self._meet(places)
             if any(one.extent != extent and (one.extent != 1 or one.stiff) for one in here):
                 self.unmet |= places
+                self.is_placeless |= not places
             made.append(Seen(extent, max((one.stiff for one in here), key=("", "met", "!").index), places))
         return tuple(made)
 
@@ -236,6 +238,7 @@ class _Faults:
             self._meet(places)
             if one.extent != aim.extent and (one.extent != 1 or one.stiff == "!"):
                 self.unmet |= places
+                self.is_placeless |= not places
             wanted[at] = Seen(aim.extent, "!" if one.stiff == "!" else aim.stiff, places)
         return tuple(wanted)
 

@@ -109,4 +109,10 @@ CASES = (
     # A name that two operands bear, and an error names either of them for it.
     ("(f64[n] a, f64[n, ?] b) -> (broadcast_in_dim(3.0, (n,), ()) + b)", "(0,), (0, 2)", "refused"),
     ("(f64[n] a, f64[n<=1] b, f64[n>=1, ?] c) -> (b + c)", "(2,), (2,), (2, 1)", "refused"),
+    # Two results, of which each is wrong: of one an operand's dim, of the other an extent of the caller's.
+    (
+        "(f64[] a, f64[n, ?] b, f64[n] c) -> (broadcast_to(broadcast_to(a, (q,)), (1,)), c)",
+        "(), (1, 1), (2,), q=2",
+        "refused",
+    ),
 )
