@@ -356,8 +356,11 @@ class _Inference:
         if is_bool and is_operator and isinstance(exponent, Operand) and by in (WEAK_INT, WEAK_UINT):
             why = "NumPy gives an int8 for 2, else an int64; convert the bools by .astype(numpy.int8) or numpy.int64"
             raise refuse(op.name, (BOOL, by), why)
+        if is_bool and is_operator and self._is_weak(exponent, 2) and keeps and not is_scalar(base):
+            why = "NumPy gives an int8 for arrays, and an int64 for its scalars; convert by .astype(numpy.int8)"
+            raise refuse(op.name, (BOOL, by), why)
         # NumPy's shorter form is for arrays; what a reduction of all dims gives is a scalar.
-        if self._is_weak(exponent, 2) and keeps and (not is_bool or (is_operator and not is_scalar(base))):
+        if self._is_weak(exponent, 2) and keeps and not is_bool:
             return OPS["square"], (base,)
         if is_float and self._is_weak(exponent, 0.5):
             return OPS["sqrt"], (base,)

@@ -100,7 +100,8 @@ def test_bool_arithmetic_numpy_refuses(text):
 
 def test_squares_and_negative_exponents():
     assert "square(a)" in str(infer(parse("a**2"), (dtype("i32"),)))
-    assert "square(t0) : i8" in str(infer(parse("a**2"), (dtype("bool"),)))
+    with pytest.raises(DTypeError, match="an int8 for arrays, and an int64 for its scalars"):
+        infer(parse("a**2"), (dtype("bool"),))
     assert "power(" in str(infer(parse("power(a, 2)"), (dtype("bool"),)))
     with pytest.raises(DomainError, match="negative integer powers"):
         infer(parse("a**-1"), (dtype("i32"),))
