@@ -189,6 +189,8 @@ def test_every_result_dtype_is_numpys(function, arity):
                 continue
             wanted = outcome(called, *arrays, refusals=(TypeError, ValueError, OverflowError))
             typed = outcome(infer, expression, given)
+            if function is operator.pow and given == (dtype("bool"),) and typed is None:
+                continue  # By 2; NumPy's dtype depends on whether the operand is a scalar.
             assert (typed is None) == (wanted is None), (given, wanted)
             if typed is not None:
                 agreed += 1
@@ -744,15 +746,14 @@ def test_functions_of_scipy_are_refused_of_complex_numbers_by_their_own_names():
             bg.jit(lambda x, function=function: function(x), static="function")(np.complex64([1j]))
 
 
-def test_the_square_of_bools_is_an_int8_of_arrays_and_an_int64_of_scalars():
+def test_the_square_of_bools_is_an_int64_of_reductions_and_refused_of_operands():
+    """NumPy gives an int8 for arrays and an int64 for its scalars; an operand may be either."""
     b = np.array([True, False])
-    for function in (
-        lambda a: a**2,
-        lambda a: a.any() ** 2,
-        lambda a: (a.all() | a.any()) ** 2,
-        lambda a: a[None] ** 2,
-    ):
+    for function in (lambda a: a.any() ** 2, lambda a: (a.all() | a.any()) ** 2, lambda a: np.square(a)):
         assert bg.jit(function)(b).dtype == function(b).dtype
+    for function in (lambda a: a**2, lambda a: a[None] ** 2):
+        with pytest.raises(DTypeError, match=r"an int8 for arrays, and an int64 for its scalars"):
+            bg.jit(function)(b)
     with pytest.raises(DTypeError, match=r"power\(bool, int\): NumPy gives an int8 for 2.*\.astype\(numpy\.int8\)"):
         bg.jit(lambda a, n: a**n)(b, 2)
     assert bg.jit(lambda a, n: np.power(a, n))(b, 2).dtype == np.power(b, 2).dtype
