@@ -18,7 +18,7 @@ from ...loops.interpret import Extents
 from ...loops.nest import LoopProgram
 from ..c_text.body import storage_type
 from ..kernel.model import KernelView
-from .project.cases import Case, cases
+from .cases import Case, cases
 from .shared import MACROS, PREFIX
 from .static import StaticView
 

@@ -21,9 +21,9 @@ from ...c_text.wrap import lay_out
 from ...kernel.constants import data_lines
 from ...kernel.model import KernelView
 from ...templating.render import render_template
+from ..cases import Case, cases
 from ..freestanding import without_library
 from ..shared import spelled
-from .cases import Case, cases
 from .reference import ReferenceView, references
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from bcastgen.cli.main import main
 from bcastgen.core.c_flags import C_LANGUAGE, LIBRARIES, OPENMP_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.core.c_source import BUILDS
 from bcastgen.emit.standalone import CForm
+from bcastgen.emit.standalone.cases import cases
 from bcastgen.emit.standalone.project.build import BUILD_FILES
-from bcastgen.emit.standalone.project.cases import cases
 from bcastgen.emit.standalone.project.cffi import _declarations
 from c_programs import random_subject
 from compile_flags import LANGUAGES, STRICT

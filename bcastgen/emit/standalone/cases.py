@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ....core.errors import BroadcastError
-from ....core.frozen import dataclass
-from ....loops.interpret import Extents, result_extents
-from ....loops.nest import LoopProgram
-from ....shape.types.dim import Dim
+from ...core.errors import BroadcastError
+from ...core.frozen import dataclass
+from ...loops.interpret import Extents, result_extents
+from ...loops.nest import LoopProgram
+from ...shape.types.dim import Dim
 
 __all__ = ["Case", "cases"]
 
