@@ -20,12 +20,14 @@ from inspect import Signature, get_annotations, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass", "replace"]
+__all__ = ["KW_ONLY", "dataclass", "field", "replace"]
 
 if TYPE_CHECKING:
     # Type checkers know the standard ones.
-    from dataclasses import dataclass, replace
+    from dataclasses import KW_ONLY, dataclass, field, replace
 else:
+    # The type of a pseudo-field `_`: the fields after it are given by name.
+    KW_ONLY = "KW_ONLY"
 
     def dataclass(*, frozen, slots, eq=True):
         """Return the decorator for classes that are frozen, have slots, and compare by value (`eq`) or by identity."""
@@ -37,11 +39,28 @@ else:
         """Return a copy of an instance of such a class, with some fields changed; see `dataclasses.replace`."""
         return type(instance)(**{**dict(zip(instance._fields.kinds, _state(instance), strict=True)), **changes})
 
+    def field(**said):
+        """Return the description of a field: `default`, `default_factory`, `compare`, `repr` of `dataclasses.field`."""
+        return _Described(**said)
+
 
 # How many instances of a class are made before its __init__ is compiled.
 _FEW = 32
 # The argument of a field that a call leaves out, and whose default is made anew for each instance.
 _MISSING = object()
+
+
+class _Described:
+    """The description of a field that :func:`field` gave."""
+
+    __slots__ = ("compare", "default", "default_factory", "repr", "said")
+
+    def __init__(
+        self, *, default: Any = _MISSING, default_factory: Any = _MISSING, compare: bool = True, repr: bool = True
+    ) -> None:
+        self.default, self.default_factory, self.compare, self.repr = default, default_factory, compare, repr
+        said = {"default": default, "default_factory": default_factory}
+        self.said = {"compare": compare, "repr": repr, **{key: one for key, one in said.items() if one is not _MISSING}}
 
 
 class _Fields:
@@ -52,16 +71,19 @@ class _Fields:
     kinds : name -> type, in order; those of base classes come first.
     inherited : the names of those of base classes.
     defaults, factories : name -> the default, or what makes it.
-    described : name -> the description that :func:`dataclasses.field` gave.
+    described : name -> the description that :func:`field` or :func:`dataclasses.field` gave.
+    by_name : the names of those that are given by name only.
+    positional : the names of the others.
     """
 
-    __slots__ = ("defaults", "described", "factories", "inherited", "kinds")
+    __slots__ = ("by_name", "defaults", "described", "factories", "inherited", "kinds", "positional")
 
     def __init__(self, cls: type) -> None:
         self.kinds: dict[str, Any] = {}
         self.defaults: dict[str, Any] = {}
         self.factories: dict[str, Callable[[], Any]] = {}
         self.described: dict[str, Any] = {}
+        self.by_name: tuple[str, ...] = ()
         for base in reversed(cls.__mro__[1:]):
             known = base.__dict__.get("_fields")
             if isinstance(known, _Fields):
@@ -69,24 +91,34 @@ class _Fields:
                 self.defaults.update(known.defaults)
                 self.factories.update(known.factories)
                 self.described.update(known.described)
+                self.by_name += known.by_name
         self.inherited = frozenset(self.kinds)
         own = get_annotations(cls)
+        if "_" in own:
+            names = list(own)
+            self.by_name += tuple(names[names.index("_") + 1 :])
+            del own["_"]
         self.kinds.update(own)
+        self.positional = tuple(name for name in self.kinds if name not in self.by_name)
         for name in own:
             if name in cls.__dict__:
                 self._add(name, cls.__dict__[name])
 
     def _add(self, name: str, default: Any) -> None:
         """Note what a class says of a field: its default, or the description that `field` made."""
-        # A module that describes a field by `field` has imported this one.
+        # A module that describes a field by the standard `field` has imported its module.
         standard = sys.modules.get("dataclasses")
-        if standard is None or not isinstance(default, standard.Field):
+        if isinstance(default, _Described):
+            missing = _MISSING
+        elif standard is not None and isinstance(default, standard.Field):
+            missing = standard.MISSING
+        else:
             self.defaults[name] = default
             return
         self.described[name] = default
-        if default.default is not standard.MISSING:
+        if default.default is not missing:
             self.defaults[name] = default.default
-        if default.default_factory is not standard.MISSING:
+        if default.default_factory is not missing:
             self.factories[name] = default.default_factory
 
 
@@ -101,8 +133,11 @@ class _Standard:
         for name, kind in fields.kinds.items():
             default = fields.defaults.get(name, dataclasses.MISSING)
             one: Any = fields.described.get(name) or dataclasses.field(default=default)
+            if isinstance(one, _Described):
+                one = dataclasses.field(**one.said)
             # The mark tells plain fields from pseudo-fields.
             one.name, one.type, one._field_type = name, kind, dataclasses._FIELD  # type: ignore[attr-defined]
+            one.kw_only = name in fields.by_name
             made[name] = one
         return made
 
@@ -111,13 +146,13 @@ def _made(cls: type, by_value: bool) -> type:
     """Return a copy of a class with slots for its fields and with the methods that it does not define itself."""
     fields = _Fields(cls)
     members = {name: value for name, value in cls.__dict__.items() if name not in fields.kinds}
-    for name in ("__dict__", "__weakref__"):
+    for name in ("__dict__", "__weakref__", "_"):
         members.pop(name, None)
     if by_value and "__eq__" in members and members.get("__hash__") is None:
         # Python sets __hash__ to None in a class that defines __eq__.
         members.pop("__hash__", None)
     members = {**_SHARED, **(_by_value(fields) if by_value else {}), **members}
-    members.setdefault("__match_args__", tuple(fields.kinds))
+    members.setdefault("__match_args__", fields.positional)
     members["__slots__"] = tuple(name for name in fields.kinds if name not in fields.inherited)
     members["_fields"] = fields
     made = type(cls)(cls.__name__, cls.__bases__, members)
@@ -150,15 +185,15 @@ _made_of: dict[type, int] = {}
 
 def _set_fields(self: Any, fields: _Fields, given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
     """Set the fields of an instance; return False if the arguments are not its fields: the compiled one says why."""
-    kinds = fields.kinds
-    positional = dict(zip(kinds, given, strict=False))
-    if len(given) > len(kinds) or (by_name and not (by_name.keys() <= kinds.keys() - positional.keys())):
+    positional = dict(zip(fields.positional, given, strict=False))
+    fits = not by_name or by_name.keys() <= fields.kinds.keys() - positional.keys()
+    if len(given) > len(fields.positional) or not fits:
         return False
     values = {**fields.defaults, **positional, **by_name}
     for name, make in fields.factories.items():
         if name not in values:
             values[name] = make()
-    if len(values) < len(kinds):
+    if len(values) < len(fields.kinds):
         return False
     for name, value in values.items():
         object.__setattr__(self, name, value)
@@ -169,8 +204,11 @@ def _init_of(cls: Any) -> Any:
     """Return an __init__ that sets the slots."""
     fields: _Fields = cls._fields
     known: dict[str, Any] = {"_MISSING": _MISSING}
-    parameters, lines = [], []
-    for name in fields.kinds:
+    parameters: list[str] = []
+    lines: list[str] = []
+    for name in (*fields.positional, *fields.by_name):
+        if name in fields.by_name and "*" not in parameters:
+            parameters.append("*")
         known[f"_set_{name}"] = getattr(cls, name).__set__
         value = name
         if name in fields.defaults:

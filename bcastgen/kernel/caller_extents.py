@@ -11,7 +11,6 @@ Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a t
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from ..core.dtypes import dtype
 from ..core.errors import BroadcastError
 from ..core.forks import undivided
+from ..core.frozen import replace
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer

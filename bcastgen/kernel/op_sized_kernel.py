@@ -8,13 +8,13 @@ In: a kernel, and a call.  Out: the same call, with the extents that the shape f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import BcastgenError, BroadcastError, rank_mismatch
 from ..core.forks import undivided
+from ..core.frozen import replace
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Operand, Sizing
 from ..expr.trace import is_tracer

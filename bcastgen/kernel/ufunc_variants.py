@@ -9,13 +9,13 @@ In: a kernel, and what a call asks for.  Out: another kernel, made once and kept
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..core.dtypes import DTYPES, DType, from_key
 from ..core.errors import DTypeError, RangeError
+from ..core.frozen import replace
 from ..core.operand_names import operand_names
 from ..expr.build import Builder
 from ..expr.nodes import Apply, Node, topological

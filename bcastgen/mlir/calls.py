@@ -13,9 +13,9 @@ operations, are errors.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..core.errors import ParseError
+from ..core.frozen import replace
 from .facts import FACTS
 from .ir import Block, Function, FunctionType, Location, Module, Operation, Symbol, Value
 

@@ -11,12 +11,11 @@ Values compare by identity.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..core.dtypes import DType
 from ..core.errors import BcastgenError
-from ..core.frozen import dataclass
+from ..core.frozen import dataclass, field
 from ..shape.types.tensor_type import TensorType
 
 if TYPE_CHECKING:

@@ -395,9 +395,9 @@ CHECKS = [
     "exits_while_workers_spin",
 ]
 FORKS = {"forks", "forks_while_another_thread_calls", "forks_in_a_task"}
-# A child of a fork with threads has no more than the calling thread, where the thread sanitizer starts none. The address
-# sanitizer of gcc before 13 forks with the locks of its allocator as they are, so that a child's malloc may wait for
-# ever for a thread that it does not have; that of LLVM, from 17 on, takes them before.
+# A child of a fork with threads has no more than the calling thread, where the thread sanitizer starts none. The
+# address sanitizer of gcc before 13 forks with the locks of its allocator as they are, so that a child's malloc may wait
+# for ever for a thread that it does not have; that of LLVM, from 17 on, takes them before.
 FORK_SAFE_ASAN = "clang-19"
 
 Builder = Callable[..., Path]
@@ -408,7 +408,8 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     made: dict[tuple[str, ...], Path] = {}
 
     def build(*flags: str, compiler: str = os.environ.get("CC", "gcc")) -> Path:
-        if (compiler, *flags) not in made:
+        key = (compiler, *flags)
+        if key not in made:
             directory = tmp_path_factory.mktemp("pool")
             rows = " ".join(f"ROW({name})" for name in CHECKS)
             (directory / "harness.c").write_text(HARNESS.replace("        CHECKS\n", f"        {rows}\n"))
@@ -416,8 +417,8 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Builder:
             warnings = [*C_LANGUAGE, "-Wall", "-Wextra", "-Werror", *CSRC_FLAGS]
             files = [str(directory / "harness.c"), "-o", str(directory / "harness"), "-lpthread", "-ldl"]
             subprocess.run([compiler, "-g", WARNED, *warnings, *flags, *files], check=True)
-            made[compiler, *flags] = directory / "harness"
-        return made[compiler, *flags]
+            made[key] = directory / "harness"
+        return made[key]
 
     return build
 

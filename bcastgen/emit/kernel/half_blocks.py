@@ -10,9 +10,8 @@ makes an addition take four times as long. ``bcg_half.h`` converts a block, and 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...core.dtypes import F16, F32
+from ...core.frozen import replace
 from ...loops.nest import Nest
 from .loop_model import ArrayView
 

@@ -12,10 +12,10 @@ A value has the same name in all loops, that of the nest's dump: the loop after 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import count
 
 from ...core.dtypes import BOOL, DType
+from ...core.frozen import replace
 from ...loops.nest import Let, Load, Nest, Value
 from ...loops.schedule.byte_words import ByteWords
 from ...loops.schedule.costs import whole_tenths

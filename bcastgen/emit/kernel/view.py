@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
+from ...core.frozen import replace
 from ...loops.guard_program.ir import Check, Const, HasRank, NestGuards, NotNegative, Own
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.c_library import HEADERS
 from ...core.errors import BcastgenError, shape_statuses, statuses
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...core.version import __version__
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram

@@ -11,8 +11,7 @@ as the reason. Checks that their own nest implies are left to inference, which d
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...core.frozen import replace
 from ...shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
 from ...shape.decision import Decision
 from ..guard_program.ir import Check

@@ -13,10 +13,10 @@ nest that computes nothing; a claim that types prove is dropped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ...core.dtypes import DType
 from ...core.errors import BcastgenError, BroadcastError, DTypeError
+from ...core.frozen import replace
 from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply, Constant, Remap, concrete, has_reductions

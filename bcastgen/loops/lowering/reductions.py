@@ -13,11 +13,10 @@ nest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError, BroadcastError
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...expr.free_extents import free_extents_again
 from ...expr.infer import Typed
 from ...expr.nodes import Expression

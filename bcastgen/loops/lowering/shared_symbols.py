@@ -10,8 +10,8 @@ The first nest checks the declared type of an operand that no result reads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from ...core.frozen import replace
 from ...shape.constraints import (
     OF_RESULTS,
     AtLeast,

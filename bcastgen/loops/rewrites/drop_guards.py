@@ -13,10 +13,9 @@ work. An extremum needs no check for NaN of an operand that is proved to be a nu
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from ...core.dtypes import F32, F64, dtype
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...expr.nodes import Constant
 from ...ops.bounds import Bounds
 from ...ops.internal_rows import OF_NUMBERS, TRUNCATE

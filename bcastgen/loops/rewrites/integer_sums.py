@@ -10,9 +10,8 @@ times a negative number is -0.0, which no integer product gives, while a sum of 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...core.dtypes import F32, F64, dtype
+from ...core.frozen import replace
 from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
 from ...ops.table import CAST

@@ -13,10 +13,9 @@ because that would add a conversion. A value stays wide if other users need it w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ...core.dtypes import BOOL, COMPUTED, DType
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
 from ...ops.table import CAST

@@ -11,13 +11,11 @@ Under BCASTGEN_DEBUG every nest is verified before the first rewrite and after e
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ...core.errors import BcastgenError
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...core.sizes import is_on
 from ..nest import LoopProgram, Nest
-from ..verify import verify
 from .drop_guards import drop_guards
 from .integer_sums import integer_sums
 from .narrow import narrow
@@ -121,6 +119,8 @@ def rewrite(program: LoopProgram) -> Rewritten:
 
 
 def _verify(program: LoopProgram, name: str) -> None:
+    from ..verify import verify  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
+
     for nest in program.nests:
         try:
             verify(nest)

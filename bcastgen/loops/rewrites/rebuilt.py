@@ -8,9 +8,9 @@ In: a nest, and the statements that replace others.  Out: a nest whose values ar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ...core.dtypes import DType
+from ...core.frozen import replace
 from ...ops.table import CAST
 from ..nest import Let, Nest, Statement, Value
 

@@ -10,9 +10,9 @@ times as slow. All of them do it for floats, whose divisions stay as they are; o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import frexp
 
+from ...core.frozen import replace
 from ...expr.nodes import Constant
 from ...ops.table import OPS
 from ..nest import Nest, Statement

@@ -16,10 +16,8 @@ one value along the loop: reading those that move takes as long as widening byte
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...core.dtypes import DType
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...ops.table import CAST
 from ..analysis.demanded_bits import shift_of
 from ..nest import Let, Load, Nest, Statement, Value

@@ -15,9 +15,7 @@ Where a loop has one function with a long chain, two points are computed side by
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ..nest import Let, Load, Nest, Value
 from .common_cases import CommonCase, common_case
 from .staging import reads_of, statements_of

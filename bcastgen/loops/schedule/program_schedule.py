@@ -7,9 +7,7 @@ In: the nests of a kernel.  Out: a :class:`ProgramSchedule`, for the run time or
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...ops.table import CAST
 from ..nest import Let, Load, LoopProgram, Nest, Reducing, Value
 from ..rewrites import pipeline

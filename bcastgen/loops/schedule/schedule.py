@@ -8,9 +8,8 @@ In: a nest.  Out: a :class:`Schedule`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...core.dtypes import BOOL, F16
+from ...core.frozen import replace
 from ..nest import Let, Load, Nest, Value
 from .byte_words import byte_words
 from .costs import costs_of

@@ -10,9 +10,9 @@ Neither loop reads or computes what only the other side needs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ...core.dtypes import BOOL
+from ...core.frozen import replace
 from ..nest import Let, Load, Nest, Statement, Value
 from .costs import costs_of, total
 from .function_loops import block_loops

@@ -13,11 +13,10 @@ those of the kernel's C. A mean is a sum, and a division of what it gives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 
 from ...core.dtypes import DType
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...loops.nest import Access, Let, Load, Nest, Reducing, Statement, Value
 from ...ops.table import OPS
 from .block import TextBlock

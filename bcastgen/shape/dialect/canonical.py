@@ -10,8 +10,8 @@ Fully known values become constants elsewhere (`fold`); these rules hold althoug
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from ...core.frozen import replace
 from .ir import Operation, Value
 from .row import FoldingContext, Rewrite, stated
 from .types import WITNESS

@@ -11,9 +11,9 @@ No op of the dialect makes anything else of an element type, so that no shape de
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ...core.errors import BroadcastError
+from ...core.frozen import replace
 from .ir import Block, Operation, Value
 from .ops import find_row
 from .program import Program

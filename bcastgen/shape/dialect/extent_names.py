@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from ...core.errors import BroadcastError
+from ...core.frozen import replace
 from ..types.dim import MAX_EXTENT, Dim
 from ..types.extent_expr import Extent, ExtentExpr, Name, multiply, named, names_of, subtract
 from ..types.extent_ops import substitute

@@ -11,10 +11,9 @@ Nothing here depends on the table of ops: code that needs the meaning of an op l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import Any, TypeAlias
 
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, field
 from .types import Type
 
 __all__ = ["MAX_DEPTH", "Attribute", "Block", "Operation", "PlainProgram", "Value", "print_operations_by"]

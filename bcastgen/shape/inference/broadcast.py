@@ -12,11 +12,10 @@ operands (docs/architecture.md).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Literal, TypeAlias, get_args
 
 from ...core.errors import BcastgenError, BroadcastError
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, field
 from ...core.operand_names import operand_names
 from ..constraints import Constraint
 from ..decision import Decision

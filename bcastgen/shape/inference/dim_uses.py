@@ -10,11 +10,10 @@ A dim sets the domain's dim if it cannot be a 1 that stretches: the domain then 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import field
 from typing import TypeAlias
 
 from ...core.errors import BroadcastError
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, field
 from ..types.dim import DYNAMIC, Dim
 from ..types.facts import ANY_EXTENT, Facts, Range
 from .operand_use import OperandDim, Target, Use

@@ -11,11 +11,10 @@ all results restrict each other.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ...core.errors import BroadcastError
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ..types.dim import Dim
 from ..types.facts import Facts, Range
 from ..types.tensor_type import TensorType

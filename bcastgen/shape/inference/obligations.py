@@ -11,9 +11,8 @@ Ranks come first, since dims mean nothing in arrays of other ranks; the rest goe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import field
 
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, field
 from ..constraints import (
     AtLeast,
     AtMost,

@@ -10,9 +10,9 @@ Facts are claims about the extent; `broadcast` and `trusted` say how the dim tak
 from __future__ import annotations
 
 import operator
-from dataclasses import KW_ONLY, dataclass
 
 from ...core.errors import BroadcastError
+from ...core.frozen import KW_ONLY, dataclass
 from ...core.options import is_switch, whole
 from .facts import ANY_EXTENT, MAX_EXTENT, MAX_RANK, Range
 

@@ -12,12 +12,11 @@ a result would exceed the limits below, so nothing here can grow without end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from itertools import product
 from math import prod
 from typing import Literal, TypeAlias
 
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, field
 from .facts import ANY_EXTENT, Range
 
 __all__ = [
