@@ -286,16 +286,26 @@ static void the_callers_cpu_is_its_own(void)
     check_counted(&t);
 }
 
+/* Two calls in a row, again and again: the system may stop this thread between them, or leave the worker waiting. */
+static void rouse_until_awake(void)
+{
+    for (int tries = 0; tries < 10000 && !bcg_pool_awake(); tries++) {
+        bcg_pool_rouse(2);
+        bcg_pool_rouse(2);
+        if (!bcg_pool_awake()) usleep(1000);
+    }
+}
+
 static void workers_wake_for_a_row_of_calls(void)
 {
     if (bcg_pool_cpus() < 2) return;
     bcg_pool_rouse(2);
     CHECK(pool_current == NULL); /* the first of a row, or a lone call */
-    for (int tries = 0; tries < 100000 && !bcg_pool_awake(); tries++) bcg_pool_rouse(2);
+    rouse_until_awake();
     CHECK(pool_current != NULL && pool_current->workers == 1);
-    for (int tries = 0; tries < 1000 && pool_current->sleeping == 0; tries++) usleep(1000);
+    for (int tries = 0; tries < 10000 && pool_current->sleeping == 0; tries++) usleep(1000);
     CHECK(pool_current->sleeping == 1);
-    for (int tries = 0; tries < 100000 && !bcg_pool_awake(); tries++) bcg_pool_rouse(2);
+    rouse_until_awake();
     CHECK(bcg_pool_awake());
 }
 #endif
