@@ -21,10 +21,12 @@ from ..ops.table import CAST
 from .constants import CALLED, OF_NUMBERS, may_be_weak, with_dtype
 from .folding import constant_from, fold, fold_defined
 from .nodes import (
+    NO_NOTES,
     Apply,
     Constant,
     Expression,
     Node,
+    Notes,
     Operand,
     Params,
     Reduce,
@@ -88,13 +90,20 @@ class Builder:
         assert isinstance(kept, Constant)
         return kept
 
-    def apply(self, op: Op, operands: tuple[Node, ...], params: Params = (), dtype: DType | None = None) -> Node:
+    def apply(
+        self,
+        op: Op,
+        operands: tuple[Node, ...],
+        params: Params = (),
+        dtype: DType | None = None,
+        notes: Notes = NO_NOTES,
+    ) -> Node:
         """Return the node of an op applied to nodes, folded where every operand is a constant."""
         if len(operands) != op.arity:
             raise DTypeError(f"{op.name} takes {op.arity} operand{'s' * (op.arity != 1)}, got {len(operands)}")
         constants = [node for node in operands if isinstance(node, Constant)]
-        # Parameters beyond the row's own are notes for typing, which has to decide on them first.
-        if len(constants) == len(operands) and len(params) == len(op.params):
+        # Typing has to decide on notes first.
+        if len(constants) == len(operands) and notes is NO_NOTES and len(params) == len(op.params):
             folded = fold(op, constants, params) if op.definition is None else fold_defined(op, constants, dtype)
             if folded is not None:
                 return self.keep(folded)
@@ -104,8 +113,8 @@ class Builder:
             self._one_definition(op)
         if dtype is not None:
             params += op.identity(tuple(node.dtype for node in operands if isinstance(node.dtype, DType)), dtype)
-        key = (op.name, operands, params, dtype)
-        node = self._made.setdefault(key, Apply(op, operands, params, dtype))
+        key = (op.name, operands, params, dtype, notes)
+        node = self._made.setdefault(key, Apply(op, operands, params, dtype, notes))
         if self.line is not None and node not in self._lines:
             self._lines[node] = self.line()
         return node
@@ -117,7 +126,7 @@ class Builder:
         if all(isinstance(node, Constant) for node in operands):
             return self.apply(op, tuple(map(with_dtype, operands)))
         squares = op.dunder == "pow" and not (isinstance(operands[-1], Constant) and operands[-1].value != 2)
-        return self.apply(op, operands, CALLED if squares or all(map(may_be_weak, operands)) else ())
+        return self.apply(op, operands, notes=CALLED if squares or all(map(may_be_weak, operands)) else NO_NOTES)
 
     def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
         """Return the node of a value read through another indexing map."""
@@ -168,15 +177,16 @@ class Builder:
                 "make that kernel again, or give the new op another name"
             )
 
-    def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe", notes: Params = ()) -> Node:
+    def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe", meets: bool = False) -> Node:
         """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`.
 
-        Other `notes` for typing: ``weak``, the value is a Python number; ``meets``, a Python number has to fit.
+        If it `meets` the target, a Python number has to fit.
         """
         if casting not in CASTINGS:
             raise TraceError(f"casting={casting!r} is none of {', '.join(CASTINGS)}")
-        note = () if casting == "unsafe" else (("casting", casting),)
-        return self.apply(op, (node,), (("dtype", target), *note, *notes))
+        is_checked = meets or casting != "unsafe"
+        notes = Notes(casting="" if casting == "unsafe" else casting, meets=meets) if is_checked else NO_NOTES
+        return self.apply(op, (node,), (("dtype", target),), notes=notes)
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""
@@ -198,7 +208,9 @@ class Builder:
                 case Constant():
                     here[node] = self.keep(node)
                 case Apply():
-                    here[node] = self.apply(node.op, tuple(here[child] for child in node.operands), node.params)
+                    here[node] = self.apply(
+                        node.op, tuple(here[child] for child in node.operands), node.params, notes=node.notes
+                    )
                 case Reduce():
                     here[node] = self.reduce(node, here[node.operand])
                 case Remap(like=like):

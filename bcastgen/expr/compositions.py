@@ -22,6 +22,7 @@ from ..ops.row import Op
 from ..ops.table import OPS
 from . import refusals
 from .folding import constant_from
+from .nodes import NO_NOTES, Notes
 from .views import Collapse, MoveAxes, NewAxes
 
 __all__ = [
@@ -40,11 +41,10 @@ __all__ = [
 Tracer = Any
 
 
-# A note for typing: the first operand is an array for NumPy, also where it is a Python number.
-_ARRAY = (("array", True),)
+_ARRAY = Notes(makes_array=True)
 
 
-def _applied(op: Op, values: tuple[Any, ...], notes: tuple[tuple[str, Any], ...] = ()) -> Any:
+def _applied(op: Op, values: tuple[Any, ...], notes: Notes = NO_NOTES) -> Any:
     traced = next((value for value in values if hasattr(value, "applied")), None)
     if traced is None:
         raise TraceError(f"{op.name} of numbers alone; compute it outside the kernel")
@@ -73,17 +73,17 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 def chosen(mask: Any, x: Any, other: Any, name: str) -> Any:
     """Choose as `where` does, by the mask of a reduction of this name: typing checks that it has bools."""
-    return _applied(OPS["where"], (mask, x, other), (("mask", name),))
+    return _applied(OPS["where"], (mask, x, other), Notes(mask=name))
 
 
 def apart_from(x: Any, mean: Any) -> Any:
     """Return how far a value is from a mean: typing checks that this is no complex one of real values."""
-    return _applied(OPS["subtract"], (x, mean), (("deviation", True),))
+    return _applied(OPS["subtract"], (x, mean), Notes(deviation=True))
 
 
 def in_dtype_of(like: Any, value: Any) -> Any:
     """Return the value, converted to the dtype of another one, of which nothing else is used."""
-    return _applied(OPS["full_like"], (like, value), (("dtype only", True),))
+    return _applied(OPS["full_like"], (like, value), Notes(dtype_only=True))
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
@@ -239,8 +239,7 @@ def clipped(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 def rounded(a: Any, decimals: int = 0) -> Tracer:
     """Round to a number of decimals, ties to even."""
     count = operator.index(decimals)
-    note = (("decimals", count),) if count else ()
-    return a.applied(OPS["round"], (a,), note)
+    return a.applied(OPS["round"], (a,), Notes(decimals=count) if count else NO_NOTES)
 
 
 def swapaxes(a: Tracer, axis1: int, axis2: int) -> Tracer:

@@ -26,7 +26,7 @@ from ..core.dtypes import (
 )
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
-from .nodes import Apply, Constant, Node, Operand, Params, Reduce
+from .nodes import Apply, Constant, Node, Notes, Operand, Reduce
 
 __all__ = [
     "CALLED",
@@ -48,7 +48,7 @@ __all__ = [
 # one of NumPy's, with a dtype, and + gives one of Python's.
 # Python's numbers have these, too, and give numbers of Python's.
 OF_NUMBERS = ("real", "imag", "conjugate")
-CALLED: Params = (("called", True),)
+CALLED = Notes(called=True)
 
 
 def weak_of(result: DType) -> Weak:
@@ -161,5 +161,5 @@ def may_be_weak(node: Node) -> bool:
         case Constant():
             return isinstance(node.dtype, Weak)
         case Apply():
-            return node.op.dunder is not None and "called" not in dict(node.params)
+            return node.op.dunder is not None and not node.notes.called
     return False

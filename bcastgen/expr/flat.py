@@ -19,7 +19,19 @@ from ..ops.internal_rows import ENDED
 from ..ops.maps import plain_op
 from ..ops.row import Op
 from ..ops.table import DEFINED, OPS
-from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, Sizing, TypeAssertion, topological
+from .nodes import (
+    NO_NOTES,
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Operand,
+    Reduce,
+    Remap,
+    Sizing,
+    TypeAssertion,
+    topological,
+)
 
 __all__ = ["Flat", "flattened", "restored"]
 
@@ -66,7 +78,8 @@ def flattened(expression: Expression) -> Flat:
             case Apply():
                 ops.setdefault(id(node.op), node.op)
                 number = list(ops).index(id(node.op))
-                rows.append(("apply", number, tuple(places[child] for child in node.operands), node.params))
+                noted = () if node.notes is NO_NOTES else (node.notes,)
+                rows.append(("apply", number, tuple(places[child] for child in node.operands), node.params, *noted))
             case Reduce():
                 settings = (node.axes, node.keepdims, node.initial, node.ddof)
                 rows.append(("reduce", node.op.name, places[node.operand], *settings))
@@ -115,7 +128,9 @@ def restored(flat: Flat) -> Expression:
             case "constant":
                 nodes.append(Constant(*parts))
             case "apply":
-                nodes.append(Apply(rebuilt[parts[0]], tuple(nodes[at] for at in parts[1]), parts[2]))
+                number, of, params, *noted = parts
+                notes = noted[0] if noted else NO_NOTES
+                nodes.append(Apply(rebuilt[number], tuple(nodes[at] for at in of), params, notes=notes))
             case "reduce":
                 name, value, *settings = parts
                 from ..ops.rows.reductions import REDUCTIONS  # noqa: PLC0415 - most kernels have none

@@ -192,19 +192,19 @@ class _Inference:
             return noted
         op = node.op
         if op.name == "round":
-            decimals = dict(node.params).get("decimals", 0)
+            decimals = node.notes.decimals
             # Integers stay as they are; later stages know rint only.
             kind = self._resolved(operands[0]).dtype
             if decimals or (isinstance(kind, DType) and kind.is_integer):
                 return self._rounded(operands[0], decimals)
             op = OPS["rint"]
         operands = tuple(self._in_loop(node, operand) for operand in operands)
-        is_called = ("called", True) in node.params
+        is_called = node.notes.called
         if op.name == "power":
             op, operands = self._simpler_power(op, operands, not is_called)
-        if op.name == "clip" or ("array", True) in node.params:
+        if op.name == "clip" or node.notes.makes_array:
             operands = (self._as_array(operands[0]), *operands[1:])
-        if op.name == "clip" or ("array", True) in node.params:
+        if op.name == "clip" or node.notes.makes_array:
             op, operands = self._without_idle_bounds(op, operands)
         if op.rule is compare:
             operands = self._with_infinities(operands)
@@ -214,33 +214,32 @@ class _Inference:
         if op.name == "power":
             refuse_negative_exponent(loops[0], converted[1])
         kept = weak_of(result)
-        if dict(node.params).get("branches") and all(isinstance(kind, Weak) for kind in call_types[1:]):
+        if node.notes.branches and all(isinstance(kind, Weak) for kind in call_types[1:]):
             # A node of its own: numpy.where of the same values is not weak.
             chosen = Apply(op, converted, (), result)
             self._branches[chosen] = (converted[0], *operands[1:])
             return self._typed(chosen, kept)
-        params = node.params[: len(op.params)]
         of_numbers = node.op.dunder is not None or node.op.name in OF_NUMBERS
         numbers = of_numbers and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
         if numbers and is_called:
             # A node of its own: what the operator makes of the same numbers is weak.
-            return self._typed(Apply(op, converted, params, result), result)
-        made = self.builder.apply(op, converted, params, result)
+            return self._typed(Apply(op, converted, node.params, result), result)
+        made = self.builder.apply(op, converted, node.params, result)
         return self._typed(made, kept if numbers else result)
 
     def _noted(self, node: Apply, operands: tuple[Node, ...]) -> Node | None:
         """Return what an op's notes make of its operands, whatever the op; None if they leave it to the op."""
-        notes = dict(node.params)
-        if "guard" in notes:
-            return self._guarded(node, operands, notes["guard"])
-        if "dtype only" in notes:
+        notes = node.notes
+        if notes.guards:
+            return self._guarded(node, operands, notes.guards)
+        if notes.dtype_only:
             return self._as(operands[1], concrete(self._resolved(operands[0])))
-        if "deviation" in notes:
+        if notes.deviation:
             check_mean(concrete(self._resolved(operands[0])), concrete(self._resolved(operands[1])))
-        if "mask" in notes:
-            check_mask(notes["mask"], self.types[operands[0]])
+        if notes.mask:
+            check_mask(notes.mask, self.types[operands[0]])
         # Of what is real the method gives the array itself, and the function an int8 for bools.
-        is_idle = "method" in notes and not getattr(self.types[operands[0]], "is_complex", True)
+        is_idle = notes.method and not getattr(self.types[operands[0]], "is_complex", True)
         return operands[0] if is_idle else None
 
     def _reduced(self, node: Reduce, value: Node) -> Node:
@@ -297,8 +296,8 @@ class _Inference:
 
     def _in_loop(self, node: Apply, operand: Node) -> Node:
         """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""
-        loops = dict(node.params).get("loops")
-        if loops is None:
+        loops = node.notes.loops
+        if not loops:
             return operand
         kind = self.types[operand]
         row = kind.default if isinstance(kind, Weak) else kind
@@ -309,36 +308,35 @@ class _Inference:
         safe = (row for row in rows if np.can_cast(given, row.np, "safe"))
         taken = next((row for row in rows if row.np == given), None) or next(safe, None)
         if taken is None:
-            name = dict(node.params).get("ufunc", node.op.name)
+            name = node.notes.ufunc or node.op.name
             why = (
                 "kernels do not take it of complex numbers; pass .real or .imag"
                 if row.is_complex
                 else "it has no loop for this dtype; use .astype(numpy.float64)"
             )
-            raise refuse(str(name), (kind,), why)
+            raise refuse(name, (kind,), why)
         return self.convert(operand, taken)
 
     def _conversion(self, node: Apply, source: Node) -> Node:
-        (_, target), *given = node.params
-        notes = dict(given)
+        ((_, target),), notes = node.params, node.notes
         kind = self.types[source]
-        if notes.get("meets") and isinstance(kind, Weak) and _may_hold(target, kind):
+        if notes.meets and isinstance(kind, Weak) and _may_hold(target, kind):
             if isinstance(source, Constant):
                 return self.convert(source, target)
             if target.is_integer and isinstance(source, Operand):
                 self._narrow(source, kind, target)
-        elif "casting" in notes:
-            check_casting(kind, target, notes["casting"])
-        if notes.get("weak"):
+        elif notes.casting:
+            check_casting(kind, target, notes.casting)
+        if notes.weak:
             # A node of its own: `.astype` of the same value is not weak.
-            weak = Apply(node.op, (self._resolved(source),), node.params[:1], target)
+            weak = Apply(node.op, (self._resolved(source),), node.params, target)
             return self._typed(weak, WEAK_FLOAT if target.is_float else WEAK_INT)
         if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
             source = self._resolved(source)
             if source.dtype is target:
                 return source
         # Make a new node even if the dtype stays: the weak value itself must stay weak for its other users.
-        return self._typed(self.builder.apply(node.op, (source,), node.params[:1], target), target)
+        return self._typed(self.builder.apply(node.op, (source,), node.params, target), target)
 
     def _simpler_power(self, op: Op, operands: tuple[Node, ...], is_operator: bool) -> tuple[Op, tuple[Node, ...]]:
         """Return the op that NumPy uses for some Python numbers as exponents: square, sqrt, reciprocal; exp2 for 2**x.

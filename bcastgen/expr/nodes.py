@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from .views import View
 
 __all__ = [
+    "NO_NOTES",
     "Apply",
     "Constant",
     "Expression",
     "Node",
+    "Notes",
     "Operand",
     "Params",
     "Reduce",
@@ -48,8 +50,62 @@ __all__ = [
 
 # A file, or "column" for a text; and the line or the column.
 SourceLine = tuple[str, int]
-# The row's own parameters, then notes for typing, which removes them.
+# The parameters of an op's row.
 Params = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """How an op was written, as far as its dtypes depend on it: typing decides by them, and drops them.
+
+    Attributes
+    ----------
+    called : by its name, not as an operator or attribute: results of Python numbers are NumPy's.
+    method : as a method of an array, which of real values gives the array itself.
+    makes_array : the first operand is an array for NumPy, also where it is a Python number.
+    decimals : how many decimals are rounded to.
+    loops : the dtypes of the ufunc's loops, as NumPy's codes in its order; "math" for floats of any width.
+    ufunc : the name of that ufunc.
+    casting : NumPy's rule that a conversion is checked by; "" for none.
+    meets : a Python number that is converted has to fit the dtype.
+    weak : what is converted to becomes a Python number.
+    branches : a selection between two branches of the user's program, which of Python numbers gives one.
+    guards : the kinds of dtypes, separated by spaces, of which a selection guards a value; "any" for all. Of other
+        dtypes it is the value itself.
+    dtype_only : nothing of the first operand is used but its dtype.
+    deviation : the difference of a value and its mean.
+    mask : the name of the reduction whose mask the first operand is.
+    """
+
+    called: bool = False
+    method: bool = False
+    makes_array: bool = False
+    decimals: int = 0
+    loops: str = ""
+    ufunc: str = ""
+    casting: str = ""
+    meets: bool = False
+    weak: bool = False
+    branches: bool = False
+    guards: str = ""
+    dtype_only: bool = False
+    deviation: bool = False
+    mask: str = ""
+
+    @property
+    def given(self) -> dict[str, bool | int | str]:
+        """What is noted.
+
+        Examples
+        --------
+        >>> Notes(decimals=2).given
+        {'decimals': 2}
+        """
+        values = ((name, getattr(self, name)) for name in self.__match_args__)
+        return {name: value for name, value in values if value}
+
+
+NO_NOTES = Notes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,12 +127,13 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply:
-    """One op applied to nodes, with its static parameters. `dtype` is None until the expression is typed."""
+    """One op applied to nodes, with its static parameters. Until it is typed `dtype` is None, and it may have notes."""
 
     op: Op
     operands: tuple[Node, ...]
     params: Params = ()
     dtype: DType | None = None
+    notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +226,8 @@ class Expression:
         for node in topological(self.roots):
             if isinstance(node, Apply):
                 names[node] = f"t{len(lines)}"
-                shown = [*(names[child] for child in node.operands), *(f"{key}={value}" for key, value in node.params)]
+                said = (*node.params, *node.notes.given.items())
+                shown = [*(names[child] for child in node.operands), *(f"{key}={value}" for key, value in said)]
                 suffix = "" if node.dtype is None else f" : {node.dtype}"
                 lines.append(f"  {names[node]} = {node.op.name}({', '.join(shown)}){suffix}")
             elif isinstance(node, Reduce):

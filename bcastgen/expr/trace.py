@@ -27,7 +27,7 @@ from ..ops.table import CAST, OPS, SEVERAL
 from .build import Builder
 from .folding import constant_from
 from .kinds import AskedError, Declared, asking, forget
-from .nodes import Expression, Node, Operand, Params, Reduce
+from .nodes import NO_NOTES, Expression, Node, Notes, Operand, Reduce
 from .source_lines import last_line, name_of, users_line
 from .ufuncs import rows_of
 
@@ -115,11 +115,12 @@ class Tracer(Declared):
         loop = _loop_asked_for(name, op, others, options)
         nodes = _nodes(self.builder, op, inputs)
         if loop is not None:
-            nodes = tuple(self.builder.convert(node, loop, notes=_INTO_LOOP) for node in nodes)
+            # A Python number has to fit the loop's dtype, and arrays convert as NumPy's ufuncs convert them.
+            nodes = tuple(self.builder.convert(node, loop, casting="same_kind", meets=True) for node in nodes)
         if not name.startswith("numpy."):
             # SciPy's ufuncs have other loops than our rows; the loops' order decides the dtype for integers.
             loops = "".join(loop[0] for loop in ufunc.types if loop[0] in "efd")
-            return Tracer(self.builder, self.builder.apply(op, nodes, (("loops", loops), ("ufunc", name))))
+            return Tracer(self.builder, self.builder.apply(op, nodes, notes=Notes(loops=loops, ufunc=name)))
         if others:
             return tuple(Tracer(self.builder, self.builder.call(one, nodes)) for one in (op, *others))
         return Tracer(self.builder, self.builder.call(op, nodes))
@@ -178,7 +179,7 @@ class Tracer(Declared):
 
     def conj(self) -> Tracer:
         """Return the conjugate; a real value itself."""
-        return self.applied(OPS["conjugate"], (self,), (("method", True),))
+        return self.applied(OPS["conjugate"], (self,), Notes(method=True))
 
     conjugate = conj
 
@@ -186,9 +187,9 @@ class Tracer(Declared):
         """Return the value with its dims in another order: an indexing map, no copy."""
         return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
-    def applied(self, op: Op, values: tuple[object, ...], notes: Params = ()) -> Tracer:
+    def applied(self, op: Op, values: tuple[object, ...], notes: Notes = NO_NOTES) -> Tracer:
         """Return an op applied to values of which this one may be one; `notes` are for typing."""
-        return Tracer(self.builder, self.builder.apply(op, _nodes(self.builder, op, values), notes))
+        return Tracer(self.builder, self.builder.apply(op, _nodes(self.builder, op, values), notes=notes))
 
     def reduced(self, how: Reduce) -> Tracer:
         """Return the value with some dims combined into one element."""
@@ -338,10 +339,6 @@ def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
 def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe") -> Tracer:
     """Return a traced value converted to a dtype by a conversion op."""
     return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
-
-
-# A Python number has to fit the loop's dtype, and arrays convert as NumPy's ufuncs convert them.
-_INTO_LOOP: Params = (("meets", True), ("casting", "same_kind"))
 
 
 def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, Any]) -> DType | None:

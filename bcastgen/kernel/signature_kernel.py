@@ -55,9 +55,8 @@ def _expression_in(expression: Expression, signature: NumbaSignature) -> Express
     """Return an expression with its operands and results converted to the dtypes of a signature."""
     builder = Builder(tuple(operand.name for operand in expression.operands))
     # A Python scalar meets the signature's dtype, and has to fit it.
-    meets = (("meets", True), ("casting", "safe"))
     nodes = tuple(
-        builder.convert(operand, target, notes=meets)
+        builder.convert(operand, target, casting="safe", meets=True)
         for operand, target in zip(builder.operands, signature.operands, strict=True)
     )
     results = builder.inline(expression, nodes)

@@ -18,7 +18,7 @@ from ..core.errors import DTypeError, RangeError
 from ..core.frozen import replace
 from ..core.operand_names import operand_names
 from ..expr.build import Builder
-from ..expr.nodes import Apply, Node, topological
+from ..expr.nodes import Apply, Node, Notes, topological
 from ..expr.text import parse
 from ..ops.table import OPS
 from ..runtime.float_errors import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
@@ -143,7 +143,7 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
         held = parse(f"((a >= {low!r}) | (a > {low!r} - 1)) & (a < {float(target.max + 1)!r})")
         inside = builder.inline(held, node.operands)[0]
         chosen = (inside, node.operands[0], builder.constant(math.nan))
-        given["fits"] = builder.apply(OPS["where"], chosen, (("guard", "float"),))
+        given["fits"] = builder.apply(OPS["where"], chosen, notes=Notes(guards="float"))
         text = "where(isnan(fits), invalid, none)"
     expression = parse(text)
     given |= {name: builder.constant(np.uint8(bit)) for name, bit in _BITS.items()}

@@ -24,7 +24,7 @@ from ...core.dtypes import F64, I64, DType, in_numpy_code
 from ...core.errors import BcastgenError
 from ...ops.row import Op
 from ...ops.table import CAST, OPS, SEVERAL, find_op
-from ..nodes import Node
+from ..nodes import Node, Notes
 from ..trace import Tracer, is_tracer
 from .expressions import Scope, parts_of
 from .function_text import text_of
@@ -34,8 +34,8 @@ from .values import Missing, Static, Value
 __all__ = ["called"]
 
 # Notes for typing: the result is that of Python's function, whose numbers are weak; integers are computed as f64.
-_WEAK = (("weak", True),)
-_MATH_LOOPS = (("loops", "math"),)
+_WEAK = Notes(weak=True)
+_MATH_LOOPS = Notes(loops="math")
 
 # Functions of math that compute a float, and the row of those that are called otherwise there.
 _MATH = {
@@ -209,9 +209,9 @@ class _Call:
                 self.callee = np.round
                 return self.by_tracing()
             case "int":
-                return self.builder.apply(CAST, self._nodes(1), (("dtype", I64), *_WEAK))
+                return self.builder.apply(CAST, self._nodes(1), (("dtype", I64),), notes=_WEAK)
             case "float":
-                return self.builder.apply(CAST, self._nodes(1), (("dtype", F64), *_WEAK))
+                return self.builder.apply(CAST, self._nodes(1), (("dtype", F64),), notes=_WEAK)
             case "bool":
                 (node,) = self._nodes(1)
                 truth = self.scope.logic.truth(node)
@@ -227,7 +227,7 @@ class _Call:
 
     def _whole(self, row: Op) -> Value:
         """Return a rounded number as the int that Python gives."""
-        return self.builder.apply(CAST, (self.builder.apply(row, self._nodes(1)),), (("dtype", I64), *_WEAK))
+        return self.builder.apply(CAST, (self.builder.apply(row, self._nodes(1)),), (("dtype", I64),), notes=_WEAK)
 
     def _converted(self, target: DType, known: bool) -> Value:
         if known and not self.args:
@@ -302,7 +302,7 @@ class _Call:
         if self.name in _MATH_WHOLE:
             return self._whole(OPS[_MATH_WHOLE[self.name]])
         if self.name == "log" and len(self.args) == 2:
-            value, base = (self.builder.apply(OPS["log"], (node,), _MATH_LOOPS) for node in self._nodes(2))
+            value, base = (self.builder.apply(OPS["log"], (node,), notes=_MATH_LOOPS) for node in self._nodes(2))
             return self.builder.apply(OPS["divide"], (value, base))
         if self.name in _MATH_INTEGERS:
             first, *others = self._nodes(max(2, len(self.args)))
@@ -320,11 +320,11 @@ class _Call:
         if row.demand is not None:
             # In floats there is nothing to guard: math.pow has no integers.
             return self.builder.apply(row, tuple(map(self._as_float, nodes)))
-        return self.builder.apply(row, nodes, _MATH_LOOPS)
+        return self.builder.apply(row, nodes, notes=_MATH_LOOPS)
 
     def _as_float(self, node: Node) -> Node:
         """Return a number in the float that functions of math compute it in."""
-        return self.builder.apply(OPS["positive"], (node,), _MATH_LOOPS)
+        return self.builder.apply(OPS["positive"], (node,), notes=_MATH_LOOPS)
 
 
 def _is_known(value: Value) -> bool:

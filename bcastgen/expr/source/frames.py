@@ -16,7 +16,7 @@ from ...core.errors import BcastgenError, ParseError, TraceError
 from ...ops.row import Op
 from ...ops.table import OPS
 from ..build import Builder
-from ..nodes import Node
+from ..nodes import Node, Notes
 from .function_text import FunctionText
 from .values import Condition, Conditions, Env, Value
 
@@ -76,8 +76,8 @@ class Frames:
         here = self.here
         if isinstance(here, bool) or op.demand is None:
             return value
-        note = (("guard", " ".join(op.demand)),)
-        return self.builder.apply(OPS["where"], (here, value, self.builder.constant(True)), note)
+        notes = Notes(guards=" ".join(op.demand))
+        return self.builder.apply(OPS["where"], (here, value, self.builder.constant(True)), notes=notes)
 
     def call(self, tree: ast.AST | None, function: FunctionText, env: Env) -> Value:
         """Return what a function returns for these values of its parameters, when it is called from a place."""

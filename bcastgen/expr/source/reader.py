@@ -115,7 +115,7 @@ def _result(builder: Builder, text: FunctionText, value: Value) -> Node:
     reached = set(topological((value,)))
     for operand in builder.operands:
         if operand not in reached:
-            value = builder.apply(OPS["where"], (builder.constant(True), value, operand), SHAPE)
+            value = builder.apply(OPS["where"], (builder.constant(True), value, operand), notes=SHAPE)
     return value
 
 

@@ -19,14 +19,14 @@ from ...ops import dtype_rules as rules
 from ...ops.table import CAST, OPS
 from ..build import Builder
 from ..folding import constant_from
-from ..nodes import Apply, Constant, Node, Operand, Remap
+from ..nodes import Apply, Constant, Node, Notes, Operand, Remap
 
 __all__ = ["BRANCHES", "SHAPE", "Condition", "Conditions", "Env", "Missing", "Static", "Value", "is_node"]
 
 # Notes for typing. The values of a selection between branches stay weak if both are. One that only gives the shape of
 # another operand to a value has the type of the value; one that guards an operand is for dtypes of some kinds only.
-BRANCHES = (("branches", True),)
-SHAPE = (("guard", "any"),)
+BRANCHES = Notes(branches=True)
+SHAPE = Notes(guards="any")
 
 # Results of these are bools.
 _BOOL_RULES = (rules.compare, rules.logical, rules.float_test, rules.to_bool)
@@ -135,7 +135,7 @@ class Conditions:
             return Missing(f"is {_shown(a)} in one branch and {_shown(b)} in the other, and no selection holds both")
         if nodes[0] is nodes[1]:
             return nodes[0]
-        return self.builder.apply(OPS["where"], (condition, nodes[0], nodes[1]), BRANCHES)
+        return self.builder.apply(OPS["where"], (condition, nodes[0], nodes[1]), notes=BRANCHES)
 
     def choose_all(self, condition: Condition, a: Env, b: Env) -> Env:
         """Return the names of two branches, each with the value that :meth:`choose` gives."""

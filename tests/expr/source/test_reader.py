@@ -131,8 +131,8 @@ def test_branches_become_selections_and_loops_are_unrolled():
 
 def test_every_result_has_the_shape_of_all_operands():
     shown = text(lambda x, y: 1, "x", "y")
-    assert "(True:bool, 1, x, guard=any)" in shown
-    assert ", y, guard=any)" in shown
+    assert "(True:bool, 1, x, guards=any)" in shown
+    assert ", y, guards=any)" in shown
 
 
 def power(x, n):
