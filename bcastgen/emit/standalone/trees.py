@@ -30,23 +30,30 @@ __all__ = ["Tree", "definitions", "tree_of"]
 class Tree:
     """What combines values of a dtype.
 
-    `name` is that of its type in C, `c` the values' type, `combined` the C of two values `{0}` and `{1}`, `empty` the
-    value of none; an index has any value there. `ended` is the C of what a `total` becomes in the end. For an index
-    `better` is the C of whether `x` comes before `found->best`. `divided` is the C of a total divided by `n`, a double,
-    where the reduction divides, and `way` says how, where that needs to be said. If it is `exact`, the order of values
-    does not matter.
+    `name` is that of its type in C, `says` what it does, `combined` the C of two values `{0}` and `{1}`, `empty` that
+    of the value of none; an index has any value there. `ended` is the C of what a `total` becomes in the end. For an
+    index `better` is the C of whether `x` comes before `found->best`. `divided` is the C of a total divided by `n`, a
+    double, where the reduction divides.
     """
 
     name: str
-    c: str
+    dtype: DType
     says: str
     combined: str
     empty: str
     better: str
     divided: str
-    way: str
     ended: str
-    exact: bool
+
+    @property
+    def c(self) -> str:
+        """The type of the values in C."""
+        return self.dtype.c
+
+    @property
+    def exact(self) -> bool:
+        """Whether the order of values does not matter."""
+        return not self.better and not self.dtype.is_inexact
 
     def combine(self, one: str, other: str) -> str:
         """Return the C of two values combined."""
@@ -77,17 +84,15 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
     # What combines values alike is one tree, that of a mean and a sum.
     alike = (one for one in REDUCTIONS.values() if one.combines and one.combines == row.combines)
     name = f"bcg_{next(alike, row).name}_{dtype}"
-    exact = not dtype.is_inexact
     if row.gives_index:
         better = f"x {'<' if row.is_least else '>'} found->best"
         if dtype.is_float:
             better = f"{better} || (x != x && found->best == found->best)"
-        return Tree(name, dtype.c, row.doc, "", literal(0, dtype), better, "", "", "", False)
+        return Tree(name, dtype, row.doc, "", literal(0, dtype), better, "", "")
     divided = _divided(dtype) if row.divides else ""
     combined = bare(OPS[row.combines].c_for((dtype, dtype), dtype))
-    way = " as complex numbers are: where a part is infinite or NaN, so is the other NaN" if dtype.is_complex else ""
-    ended = _plus_zero(dtype) if row.identity == 0 and not exact else "total"
-    return Tree(name, dtype.c, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, way, ended, exact)
+    ended = _plus_zero(dtype) if row.identity == 0 and dtype.is_inexact else "total"
+    return Tree(name, dtype, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, ended)
 
 
 def _divided(dtype: DType) -> str:

@@ -23,7 +23,7 @@ from ..range_constraints import Extents, extent_of
 from ..types.dim import DYNAMIC, Dim
 from ..types.facts import Facts
 from ..types.tensor_type import TensorType, parse_type
-from .dim_uses import AlignedDims
+from .dim_uses import AlignedDims, domain_index
 from .entailment import Clause
 from .obligations import Problem
 from .operand_use import OperandDim, Use
@@ -84,8 +84,8 @@ class BroadcastInfo:
         return self.dims[-position] if position <= len(self.dims) else DYNAMIC
 
     def domain_index(self, position: int) -> int:
-        """Return the number of the domain's dim at a position; negative where the domain's rank is not known."""
-        return -position if self.unranked else len(self.dims) - position
+        """Return the number of the domain's dim at a position; see `dim_uses.domain_index`."""
+        return domain_index(position, len(self.dims), self.unranked)
 
     def domain(self, extents: Mapping[str, Extents]) -> Extents:
         """Return the domain that actual extents span, legal or not: only `constraints` tell whether they are.

@@ -19,7 +19,16 @@ from ..types.facts import ANY_EXTENT, Facts, Range
 from .operand_use import OperandDim, Target, Use
 from .stretch_rules import Rules, StretchMode
 
-__all__ = ["AlignedDims", "DimUse", "Symbols", "dim_uses_of", "domain_dims_of", "first_occurrences", "symbol_facts"]
+__all__ = [
+    "AlignedDims",
+    "DimUse",
+    "Symbols",
+    "dim_uses_of",
+    "domain_dims_of",
+    "domain_index",
+    "first_occurrences",
+    "symbol_facts",
+]
 
 # Symbol -> where it occurs first: operand, its dim.
 Symbols: TypeAlias = Mapping[str, OperandDim]
@@ -90,6 +99,11 @@ class AlignedDims:
     def is_contested(self) -> bool:
         """True if different things are said."""
         return len(self.keys) > 1
+
+
+def domain_index(position: int, rank: int, unranked: bool) -> int:
+    """Return the number of the domain's dim at a position from the end; negative where its rank is not known."""
+    return -position if unranked else rank - position
 
 
 def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict[str, OperandDim]:

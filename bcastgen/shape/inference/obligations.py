@@ -33,7 +33,7 @@ from ..constraints import (
 )
 from ..types.dim import Dim
 from ..types.facts import MAX_EXTENT, Facts, Range
-from .dim_uses import AlignedDims, DimUse, Symbols
+from .dim_uses import AlignedDims, DimUse, Symbols, domain_index
 from .entailment import Alternative, Atom, Clause
 from .name_places import name_places
 from .operand_use import OperandDim, Use
@@ -82,8 +82,8 @@ class Problem:
     homes: Symbols = field(default_factory=dict)
 
     def domain_index(self, position: int) -> int:
-        """Return the number of the domain's dim at a position; negative where the domain's rank is not known."""
-        return -position if self.unranked else len(self.dims) - position
+        """Return the number of the domain's dim at a position; see `dim_uses.domain_index`."""
+        return domain_index(position, len(self.dims), self.unranked)
 
     def extent(self, position: int) -> int | None:
         """Return the domain's extent at a position if types tell it."""
