@@ -41,6 +41,7 @@ def emit_c(
     openmp: bool = False,
     target: str | None = None,
     single_file: bool = False,
+    header_only: bool = False,
     helper_file: bool = False,
     license: str | None = None,
     verbose: bool = False,
@@ -64,6 +65,7 @@ def emit_c(
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
     single_file : what all modules share stands in the .c and .h; else in bcastgen.h, beside them.
+    header_only : one header, whose functions are static inline, and no .c.
     helper_file : the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c.
     license : the SPDX expression of a licence, which each file then begins with; None for none.
     verbose : the expression and the loop nests, as the compiler has them, end the .c.
@@ -73,8 +75,8 @@ def emit_c(
     Returns
     -------
     tuple of Path
-        The .c, then the .h, which says what each function takes and returns; then bcastgen.h, unless that is part of
-        these, and the files that go with them.
+        The .c, if there is one, then the .h, which says what each function takes and returns; then bcastgen.h, unless
+        that is part of these, and the files that go with them.
 
     Raises
     ------
@@ -105,6 +107,7 @@ def emit_c(
         openmp=openmp,
         target=target,
         single_file=single_file,
+        header_only=header_only,
         helper_file=helper_file,
         license=license,
         verbose=verbose,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..core.dtypes import DType
 from ..core.errors import REFUSED, BroadcastError, DTypeError
-from ..emit.kernel.model import SIZES_FUNCTION, SizesView, ValuesView
+from ..emit.kernel.sizes import SIZES_FUNCTION, SizesView, ValuesView
 from ..emit.shape_program.program import message_literal, messages, shape_function
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression

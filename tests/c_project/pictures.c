@@ -74,10 +74,16 @@ static void write_elements(const char *name, const tensor *array)
     if (fclose(file) != 0) fail("no space", name);
 }
 
+static bcastgen_result written(const tensor *array)
+{
+    const bcastgen_result made = {array->data, array->extents, array->byte_strides, array->rank};
+    return made;
+}
+
 static bcastgen_array view(const tensor *array)
 {
-    const bcastgen_array made = {array->data, array->extents, array->byte_strides, array->rank};
-    return made;
+    const bcastgen_result made = written(array);
+    return bcastgen_operand(&made);
 }
 
 static void planes(const tensor *image, const tensor *mean, const tensor *scale)
@@ -96,7 +102,7 @@ static void planes(const tensor *image, const tensor *mean, const tensor *scale)
         result.byte_strides[0] = width * bytes;
         result.byte_strides[1] = bytes;
         result.byte_strides[2] = plane * bytes;
-        const bcastgen_array result_view = view(&result);
+        const bcastgen_result result_view = written(&result);
         status = kernels_normalise(&image_view, &mean_view, &scale_view, &result_view, &why);
     }
     if (status != BCASTGEN_OK) {
@@ -124,7 +130,8 @@ static void softmax(const tensor *scores)
         for (int64_t column = 1; column < columns; column++) most = line[column] > most ? line[column] : most;
         ((float *)top.data)[row] = most;
     }
-    const bcastgen_array top_view = view(&top), total_view = view(&total), result_view = view(&result);
+    const bcastgen_array top_view = view(&top), total_view = view(&total), raised_view = view(&result);
+    const bcastgen_result result_view = written(&result);
     if (kernels_raised(&scores_view, &top_view, &result_view, NULL) != BCASTGEN_OK) fail("raised", "refused");
     for (int64_t row = 0; row < rows; row++) {
         const float *const line = (const float *)result.data + row * columns;
@@ -133,7 +140,7 @@ static void softmax(const tensor *scores)
         ((float *)total.data)[row] = (float)sum;
     }
     /* In place: the result is the operand itself. */
-    if (kernels_shared(&result_view, &total_view, &result_view, NULL) != BCASTGEN_OK) fail("shared", "refused");
+    if (kernels_shared(&raised_view, &total_view, &result_view, NULL) != BCASTGEN_OK) fail("shared", "refused");
     write_elements("shares.bin", &result);
     free(top.data);
     free(total.data);
@@ -147,7 +154,7 @@ static void outer(const tensor *a, const tensor *b)
     result.rank = 2;
     if (kernels_outer_shape(&a_view, &b_view, result.extents, NULL) != BCASTGEN_OK) fail("outer", "refused");
     lay_out(&result, sizeof(double));
-    const bcastgen_array result_view = view(&result);
+    const bcastgen_result result_view = written(&result);
     if (kernels_outer(&a_view, &b_view, &result_view, NULL) != BCASTGEN_OK) fail("outer", "refused");
     write_elements("sums.bin", &result);
     free(result.data);

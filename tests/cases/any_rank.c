@@ -106,30 +106,33 @@ static bcastgen_status any_rank_domain(const bcastgen_array *a, const bcastgen_a
 }
 
 /* Checks everything that can be wrong with the arrays before anything is read or written. */
-static bcastgen_status any_rank_check(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+static bcastgen_status any_rank_check(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                                       bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t extents[BCASTGEN_MAX_RANK];
     int32_t from[BCASTGEN_MAX_RANK], rank;
     bcastgen_status status = any_rank_domain(a, b, &rank, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, ANY_RANK_R, rank, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, ANY_RANK_R, rank, extents, from, why);
     if (status != BCASTGEN_OK || bcastgen_points(rank, extents) == 0) return status;
     status = bcastgen_check_data(a, ANY_RANK_A, 4, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_data(b, ANY_RANK_B, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, ANY_RANK_R, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, ANY_RANK_R, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_same(r, a) && !bcastgen_apart(r, 4, a, 4)) {
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(&r_array, ANY_RANK_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, ANY_RANK_R, 4, why);
+    if (status == BCASTGEN_OK && !bcastgen_same(&r_array, a) && !bcastgen_apart(&r_array, 4, a, 4)) {
         status = bcastgen_fail_overlap(why, ANY_RANK_R, ANY_RANK_A);
     }
-    if (status == BCASTGEN_OK && !bcastgen_same(r, b) && !bcastgen_apart(r, 4, b, 4)) {
+    if (status == BCASTGEN_OK && !bcastgen_same(&r_array, b) && !bcastgen_apart(&r_array, 4, b, 4)) {
         status = bcastgen_fail_overlap(why, ANY_RANK_R, ANY_RANK_B);
     }
     return status;
 }
 
-static void any_rank_loops(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r)
+static void any_rank_loops(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r)
 {
-    char *at[3] = {(char *)a->data, (char *)b->data, (char *)r->data};
+    const bcastgen_array r_array = bcastgen_operand(r);
+    /* Walks over operands and results alike; loops take operands as const again. */
+    char *at[3] = {(char *)(uintptr_t)a->data, (char *)(uintptr_t)b->data, (char *)r->data};
     int64_t extents[BCASTGEN_MAX_RANK], index[BCASTGEN_MAX_RANK], steps[BCASTGEN_MAX_RANK * 3];
     int32_t rank = r->rank;
     for (int32_t dim = 0; dim < rank; dim++) {
@@ -139,7 +142,7 @@ static void any_rank_loops(const bcastgen_array *a, const bcastgen_array *b, con
     }
     bcastgen_plan_array(steps, 3, 0, rank, a);
     bcastgen_plan_array(steps, 3, 1, rank, b);
-    bcastgen_plan_array(steps, 3, 2, rank, r);
+    bcastgen_plan_array(steps, 3, 2, rank, &r_array);
     rank = bcastgen_plan(rank, extents, steps, 3, 2);
 
     /* One inner loop over n points; the dims outside it go round like an odometer. */
@@ -179,7 +182,7 @@ bcastgen_status any_rank_shape(const bcastgen_array *a, const bcastgen_array *b,
     return status;
 }
 
-bcastgen_status any_rank(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status any_rank(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                          bcastgen_diagnostic *why)
 {
     bcastgen_status status = any_rank_check(a, b, r, why);

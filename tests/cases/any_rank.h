@@ -7,9 +7,9 @@
  *   float a_data[1] = {0}, b_data[3] = {0}, r_data[3];
  *   const int64_t b_extents[] = {3}, r_extents[] = {3};
  *   int64_t b_strides[1], r_strides[1];
- *   const bcastgen_array a = bcastgen_dense_operand(a_data, NULL, 0, NULL, sizeof *a_data);
- *   const bcastgen_array b = bcastgen_dense_operand(b_data, b_extents, 1, b_strides, sizeof *b_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 1, r_strides, sizeof *r_data);
+ *   const bcastgen_array a = bcastgen_dense(a_data, NULL, 0, NULL, sizeof *a_data);
+ *   const bcastgen_array b = bcastgen_dense(b_data, b_extents, 1, b_strides, sizeof *b_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 1, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = any_rank(&a, &b, &r, &why);
@@ -58,7 +58,7 @@ bcastgen_status any_rank_shape(const bcastgen_array *a, const bcastgen_array *b,
  * @param[out] r  float, of the rank and extents that any_rank_shape gives; may be a or b itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status any_rank(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status any_rank(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                          bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

@@ -36,32 +36,33 @@ bcastgen_status axpb_plain_shape(const bcastgen_array *a, const bcastgen_array *
     return status;
 }
 
-bcastgen_status axpb_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status axpb_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                            bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = broadcast(a, b, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 2, 2, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 2, 2, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(a, 0, 4, why);
     if (status == BCASTGEN_OK) status = look(b, 1, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, a, 0, 4, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, b, 1, 4, true, why);
+    if (status == BCASTGEN_OK) status = look(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, a, 0, 4, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, b, 1, 4, true, why);
     if (status != BCASTGEN_OK) return status;
 
     int64_t rows = extents[0], n = extents[1];
-    const int64_t a_step = step(a, 1), b_step = step(b, 1), r_step = step(r, 1);
+    const int64_t a_step = step(a, 1), b_step = step(b, 1), r_step = step(&made, 1);
     const bool adjacent = a_step == 4 && b_step == 4 && r_step == 4;
-    if (adjacent && step(a, 0) == 4 * n && step(b, 0) == 4 * n && step(r, 0) == 4 * n) {
+    if (adjacent && step(a, 0) == 4 * n && step(b, 0) == 4 * n && step(&made, 0) == 4 * n) {
         n *= rows; /* one row after the other is one long row */
         rows = 1;
     }
     for (int64_t i = 0; i < rows; i++) {
         const char *x = (const char *)a->data + i * step(a, 0), *y = (const char *)b->data + i * step(b, 0);
-        char *sum = (char *)r->data + i * step(r, 0);
+        char *sum = (char *)r->data + i * step(&made, 0);
         if (HAS_VECTORS && adjacent) row(x, 4, y, 4, sum, 4, n);
         else if (HAS_VECTORS && a_step == 4 && b_step == 0 && r_step == 4) row(x, 4, y, 0, sum, 4, n);
         else if (HAS_VECTORS && a_step == 0 && b_step == 4 && r_step == 4) row(x, 0, y, 4, sum, 4, n);

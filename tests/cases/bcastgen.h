@@ -13,13 +13,22 @@
 
 #define BCASTGEN_MAX_RANK 64
 
-/* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
+/* An operand, d0 outermost: no module writes to it. Strides are in bytes, of any sign, and not read where the extent is
+ * 1. */
+typedef struct {
+    const void *data;
+    const int64_t *extents;
+    const int64_t *byte_strides;
+    int32_t rank;
+} bcastgen_array;
+
+/* A result: the same, and written to. */
 typedef struct {
     void *data;
     const int64_t *extents;
     const int64_t *byte_strides;
     int32_t rank;
-} bcastgen_array;
+} bcastgen_result;
 
 /* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
@@ -91,9 +100,16 @@ typedef enum {
     BCASTGEN_MAPPED = 34                /* <the op's own message> n, expected m */
 } bcastgen_status;
 
-/* Describes a dense array, row by row, and fills in its strides. The descriptor points to both; nothing is copied. */
-static inline bcastgen_array bcastgen_dense(void *data, const int64_t *extents, int32_t rank, int64_t *byte_strides,
-                                            size_t element_bytes)
+/* A result as an operand: of the next call, or of this one, which then computes in place. */
+static inline bcastgen_array bcastgen_operand(const bcastgen_result *result)
+{
+    const bcastgen_array array = {result->data, result->extents, result->byte_strides, result->rank};
+    return array;
+}
+
+/* Describes a dense operand, row by row, and fills in its strides. The descriptor points to both; nothing is copied. */
+static inline bcastgen_array bcastgen_dense(const void *data, const int64_t *extents, int32_t rank,
+                                            int64_t *byte_strides, size_t element_bytes)
 {
     const bcastgen_array array = {data, extents, byte_strides, rank};
     uint64_t step = element_bytes;
@@ -104,11 +120,13 @@ static inline bcastgen_array bcastgen_dense(void *data, const int64_t *extents, 
     return array;
 }
 
-/* The same of data that may be read only: an operand. No module writes to one. */
-static inline bcastgen_array bcastgen_dense_operand(const void *data, const int64_t *extents, int32_t rank,
+/* Describes a dense result in the same way. */
+static inline bcastgen_result bcastgen_dense_result(void *data, const int64_t *extents, int32_t rank,
                                                     int64_t *byte_strides, size_t element_bytes)
 {
-    return bcastgen_dense((void *)(uintptr_t)data, extents, rank, byte_strides, element_bytes);
+    const bcastgen_array array = bcastgen_dense(data, extents, rank, byte_strides, element_bytes);
+    const bcastgen_result result = {data, array.extents, array.byte_strides, array.rank};
+    return result;
 }
 
 /* Describes the indices [first, end) of a dim, counted from the last, which is 1: each thread computes a part of the
@@ -129,8 +147,20 @@ static inline bcastgen_array bcastgen_part(const bcastgen_array *array, int32_t 
     part.extents = extents;
     if (cut < 0 || extents[cut] == 1) return part;
     extents[cut] = end - first;
-    if (!is_empty && array->data != NULL) part.data = (char *)array->data + first * array->byte_strides[cut];
+    if (!is_empty && array->data != NULL) part.data = (const char *)array->data + first * array->byte_strides[cut];
     return part;
+}
+
+/* Describes a part of a result in the same way. */
+/* NOLINTNEXTLINE(bugprone-easily-swappable-parameters) */
+static inline bcastgen_result bcastgen_result_part(const bcastgen_result *result, int32_t from_last, int64_t first,
+                                                   int64_t end, int64_t *extents)
+{
+    const bcastgen_array array = bcastgen_operand(result), part = bcastgen_part(&array, from_last, first, end, extents);
+    bcastgen_result own = *result;
+    own.extents = part.extents;
+    if (part.data != array.data) own.data = (char *)result->data + ((const char *)part.data - (const char *)array.data);
+    return own;
 }
 
 #endif

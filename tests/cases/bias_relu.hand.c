@@ -41,29 +41,30 @@ bcastgen_status bias_relu_shape(const bcastgen_array *x, const bcastgen_array *b
     return status;
 }
 
-bcastgen_status bias_relu(const bcastgen_array *x, const bcastgen_array *bias, const bcastgen_array *r,
+bcastgen_status bias_relu(const bcastgen_array *x, const bcastgen_array *bias, const bcastgen_result *r,
                           bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = broadcast(x, bias, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 2, 2, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 2, 2, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(x, 0, 4, why);
     if (status == BCASTGEN_OK) status = look(bias, 1, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, x, 0, 4, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, bias, 1, 4, false, why);
+    if (status == BCASTGEN_OK) status = look(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, x, 0, 4, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, bias, 1, 4, false, why);
     if (status != BCASTGEN_OK) return status;
 
     for (int64_t i = 0; i < extents[0]; i++) {
         const char *from_x = (const char *)x->data + i * step(x, 0);
-        char *to_r = (char *)r->data + i * step(r, 0);
-        if (HAS_VECTORS && step(x, 1) == 4 && step(bias, 0) == 4 && step(r, 1) == 4) {
+        char *to_r = (char *)r->data + i * step(&made, 0);
+        if (HAS_VECTORS && step(x, 1) == 4 && step(bias, 0) == 4 && step(&made, 1) == 4) {
             row(from_x, 4, bias->data, 4, to_r, 4, extents[1]);
         } else {
-            row(from_x, step(x, 1), bias->data, step(bias, 0), to_r, step(r, 1), extents[1]);
+            row(from_x, step(x, 1), bias->data, step(bias, 0), to_r, step(&made, 1), extents[1]);
         }
     }
     return BCASTGEN_OK;

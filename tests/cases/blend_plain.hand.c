@@ -40,24 +40,25 @@ bcastgen_status blend_plain_shape(const bcastgen_array *a, const bcastgen_array 
 }
 
 bcastgen_status blend_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *w,
-                            const bcastgen_array *r, bcastgen_diagnostic *why)
+                            const bcastgen_result *r, bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[1];
     int32_t from[1];
     bcastgen_status status = broadcast(a, b, w, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 3, 1, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 3, 1, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(a, 0, 1, why);
     if (status == BCASTGEN_OK) status = look(b, 1, 1, why);
     if (status == BCASTGEN_OK) status = look(w, 2, 1, why);
-    if (status == BCASTGEN_OK) status = look(r, 3, 1, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 3, 1, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 1, a, 0, 1, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 1, b, 1, 1, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 1, w, 2, 1, true, why);
+    if (status == BCASTGEN_OK) status = look(&made, 3, 1, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 3, 1, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 1, a, 0, 1, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 1, b, 1, 1, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 1, w, 2, 1, true, why);
     if (status != BCASTGEN_OK) return status;
 
-    const int64_t a_step = step(a, 0), b_step = step(b, 0), w_step = step(w, 0), r_step = step(r, 0);
+    const int64_t a_step = step(a, 0), b_step = step(b, 0), w_step = step(w, 0), r_step = step(&made, 0);
     if (HAS_VECTORS && a_step == 1 && b_step == 1 && w_step == 1 && r_step == 1) {
         row(a->data, 1, b->data, 1, w->data, 1, r->data, 1, extents[0]);
     } else {

@@ -59,29 +59,30 @@ bcastgen_status channels_plain_shape(const bcastgen_array *image, const bcastgen
 }
 
 bcastgen_status channels_plain(const bcastgen_array *image, const bcastgen_array *mean, const bcastgen_array *scale,
-                               const bcastgen_array *r, bcastgen_diagnostic *why)
+                               const bcastgen_result *r, bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = broadcast(image, mean, scale, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 3, 2, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 3, 2, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(image, 0, 1, why);
     if (status == BCASTGEN_OK) status = look(mean, 1, 4, why);
     if (status == BCASTGEN_OK) status = look(scale, 2, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 3, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 3, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 4, image, 0, 1, false, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 4, mean, 1, 4, false, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 4, scale, 2, 4, false, why);
+    if (status == BCASTGEN_OK) status = look(&made, 3, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 3, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 4, image, 0, 1, false, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 4, mean, 1, 4, false, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 4, scale, 2, 4, false, why);
     if (status != BCASTGEN_OK) return status;
 
-    const bool adjacent = step(image, 1) == 1 && step(mean, 0) == 4 && step(scale, 0) == 4 && step(r, 1) == 4;
-    if (HAS_VECTORS && adjacent && step(image, 0) == CHANNELS && step(r, 0) == 4 * CHANNELS) {
+    const bool adjacent = step(image, 1) == 1 && step(mean, 0) == 4 && step(scale, 0) == 4 && step(&made, 1) == 4;
+    if (HAS_VECTORS && adjacent && step(image, 0) == CHANNELS && step(&made, 0) == 4 * CHANNELS) {
         adjacent_pixels(image->data, mean->data, scale->data, r->data, extents[0]);
     } else {
         pixels(image->data, step(image, 0), step(image, 1), mean->data, step(mean, 0), scale->data, step(scale, 0),
-               r->data, step(r, 0), step(r, 1), extents[0]);
+               r->data, step(&made, 0), step(&made, 1), extents[0]);
     }
     return BCASTGEN_OK;
 }

@@ -128,29 +128,30 @@ bcastgen_status distance_shape(const bcastgen_array *x, const bcastgen_array *y,
     return status;
 }
 
-bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_array *r,
+bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_result *r,
                          bcastgen_diagnostic *why)
 {
-    const bcastgen_array *const arrays[] = {x, y, r};
+    const bcastgen_array r_array = bcastgen_operand(r);
+    const bcastgen_array *const arrays[] = {x, y, &r_array};
     int64_t extents[1];
     int32_t from[1];
     bcastgen_status status = distance_domain(arrays, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, DISTANCE_R, 1, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, DISTANCE_R, 1, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0];
+    const int64_t d0 = r_array.extents[0];
     if (d0 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 8, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, DISTANCE_R, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, DISTANCE_R, 8, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0); /* x.0 is 1 or d0 */
     const int64_t y_d0 = bcastgen_stride(y, 0); /* y.0 is 1 or d0 */
-    const int64_t r_d0 = bcastgen_stride(r, 0);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0;
-    if (!r_is_x && !bcastgen_apart(r, 8, x, 8)) return bcastgen_fail_overlap(why, DISTANCE_R, DISTANCE_X);
+    if (!r_is_x && !bcastgen_apart(&r_array, 8, x, 8)) return bcastgen_fail_overlap(why, DISTANCE_R, DISTANCE_X);
     const int r_is_y = r->data == y->data && r_d0 == y_d0;
-    if (!r_is_y && !bcastgen_apart(r, 8, y, 8)) return bcastgen_fail_overlap(why, DISTANCE_R, DISTANCE_Y);
+    if (!r_is_y && !bcastgen_apart(&r_array, 8, y, 8)) return bcastgen_fail_overlap(why, DISTANCE_R, DISTANCE_Y);
 
     if (x_d0 == 8 && y_d0 == 8 && r_d0 == 8) {
         distance_unit((const double *)x->data, (const double *)y->data, (double *)r->data, d0);

@@ -7,9 +7,9 @@
  *   double x_data[3] = {0}, y_data[3] = {0}, r_data[3];
  *   const int64_t x_extents[] = {3}, y_extents[] = {3}, r_extents[] = {3};
  *   int64_t x_strides[1], y_strides[1], r_strides[1];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 1, x_strides, sizeof *x_data);
- *   const bcastgen_array y = bcastgen_dense_operand(y_data, y_extents, 1, y_strides, sizeof *y_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 1, r_strides, sizeof *r_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 1, x_strides, sizeof *x_data);
+ *   const bcastgen_array y = bcastgen_dense(y_data, y_extents, 1, y_strides, sizeof *y_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 1, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = distance(&x, &y, &r, &why);
@@ -58,7 +58,7 @@ bcastgen_status distance_shape(const bcastgen_array *x, const bcastgen_array *y,
  * @param[out] r  double, extents (d0); may be x or y itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_array *r,
+bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_result *r,
                          bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

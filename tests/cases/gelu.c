@@ -160,23 +160,24 @@ bcastgen_status gelu_shape(const bcastgen_array *x, int64_t r_extents[1], bcastg
     return status;
 }
 
-bcastgen_status gelu(const bcastgen_array *x, const bcastgen_array *r, bcastgen_diagnostic *why)
+bcastgen_status gelu(const bcastgen_array *x, const bcastgen_result *r, bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t extents[1];
     int32_t from[1];
     bcastgen_status status = gelu_domain(x, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, GELU_R, 1, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, GELU_R, 1, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0];
+    const int64_t d0 = r_array.extents[0];
     if (d0 == 0) return BCASTGEN_OK;
     status = bcastgen_check_data(x, GELU_X, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, GELU_R, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, GELU_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(&r_array, GELU_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, GELU_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0);
-    const int64_t r_d0 = bcastgen_stride(r, 0);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, GELU_R, GELU_X);
+    if (!r_is_x && !bcastgen_apart(&r_array, 4, x, 4)) return bcastgen_fail_overlap(why, GELU_R, GELU_X);
 
     if (x_d0 == 4 && r_d0 == 4) {
         gelu_unit((const float *)x->data, (float *)r->data, d0);

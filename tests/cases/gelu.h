@@ -13,8 +13,8 @@
  *   float x_data[2] = {0}, r_data[2];
  *   const int64_t x_extents[] = {2}, r_extents[] = {2};
  *   int64_t x_strides[1], r_strides[1];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 1, x_strides, sizeof *x_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 1, r_strides, sizeof *r_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 1, x_strides, sizeof *x_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 1, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = gelu(&x, &r, &why);
@@ -63,7 +63,7 @@ bcastgen_status gelu_shape(const bcastgen_array *x, int64_t r_extents[1], bcastg
  * @param[out] r  float, extents (d0); may be x itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status gelu(const bcastgen_array *x, const bcastgen_array *r, bcastgen_diagnostic *why);
+bcastgen_status gelu(const bcastgen_array *x, const bcastgen_result *r, bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
  * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */

@@ -100,28 +100,29 @@ bcastgen_status halves_shape(const bcastgen_array *x, const bcastgen_array *y, i
     return status;
 }
 
-bcastgen_status halves(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_array *r,
+bcastgen_status halves(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_result *r,
                        bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = halves_domain(x, y, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, HALVES_R, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, HALVES_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0];
+    const int64_t d0 = r_array.extents[0];
     const int64_t d1 = 3;
     if (d0 == 0) return BCASTGEN_OK;
     status = bcastgen_check_data(x, HALVES_X, 2, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_data(y, HALVES_Y, 2, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, HALVES_R, 2, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, HALVES_R, 2, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(&r_array, HALVES_R, 2, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, HALVES_R, 2, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = x->byte_strides[1];
     const int64_t y_d1 = y->byte_strides[0];
-    const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = r->byte_strides[1];
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0), r_d1 = r->byte_strides[1];
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 2, x, 2)) return bcastgen_fail_overlap(why, HALVES_R, HALVES_X);
-    if (!bcastgen_apart(r, 2, y, 2)) return bcastgen_fail_overlap(why, HALVES_R, HALVES_Y);
+    if (!r_is_x && !bcastgen_apart(&r_array, 2, x, 2)) return bcastgen_fail_overlap(why, HALVES_R, HALVES_X);
+    if (!bcastgen_apart(&r_array, 2, y, 2)) return bcastgen_fail_overlap(why, HALVES_R, HALVES_Y);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const x_row = (const char *)x->data + i0 * x_d0;

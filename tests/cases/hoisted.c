@@ -204,29 +204,30 @@ bcastgen_status hoisted_shape(const bcastgen_array *x, const bcastgen_array *s, 
     return status;
 }
 
-bcastgen_status hoisted(const bcastgen_array *x, const bcastgen_array *s, const bcastgen_array *r,
+bcastgen_status hoisted(const bcastgen_array *x, const bcastgen_array *s, const bcastgen_result *r,
                         bcastgen_diagnostic *why)
 {
-    const bcastgen_array *const arrays[] = {x, s, r};
+    const bcastgen_array r_array = bcastgen_operand(r);
+    const bcastgen_array *const arrays[] = {x, s, &r_array};
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = hoisted_domain(x, s, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, HOISTED_R, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, HOISTED_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0], d1 = r->extents[1];
+    const int64_t d0 = r_array.extents[0], d1 = r_array.extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, HOISTED_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, HOISTED_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d1 = bcastgen_stride(x, 1); /* x.1 is 1 or d1 */
     const int64_t x_d0 = bcastgen_stride(x, 0);
     const int64_t s_d1 = bcastgen_stride(s, 1); /* s.1 is 1 or d1 */
-    const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0), r_d1 = bcastgen_stride(&r_array, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, HOISTED_R, HOISTED_X);
-    if (!bcastgen_apart(r, 4, s, 4)) return bcastgen_fail_overlap(why, HOISTED_R, HOISTED_S);
+    if (!r_is_x && !bcastgen_apart(&r_array, 4, x, 4)) return bcastgen_fail_overlap(why, HOISTED_R, HOISTED_X);
+    if (!bcastgen_apart(&r_array, 4, s, 4)) return bcastgen_fail_overlap(why, HOISTED_R, HOISTED_S);
 
     /* Values that depend on d1 alone are computed once for a block of points, into a tile, not once a row. */
     for (int64_t first = 0; first < d1; first += 4096) {

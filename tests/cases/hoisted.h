@@ -7,9 +7,9 @@
  *   float x_data[6] = {0}, s_data[2] = {0}, r_data[6];
  *   const int64_t x_extents[] = {3, 2}, s_extents[] = {1, 2}, r_extents[] = {3, 2};
  *   int64_t x_strides[2], s_strides[2], r_strides[2];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 2, x_strides, sizeof *x_data);
- *   const bcastgen_array s = bcastgen_dense_operand(s_data, s_extents, 2, s_strides, sizeof *s_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 2, r_strides, sizeof *r_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 2, x_strides, sizeof *x_data);
+ *   const bcastgen_array s = bcastgen_dense(s_data, s_extents, 2, s_strides, sizeof *s_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 2, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = hoisted(&x, &s, &r, &why);
@@ -58,7 +58,7 @@ bcastgen_status hoisted_shape(const bcastgen_array *x, const bcastgen_array *s, 
  * @param[out] r  float, extents (d0, d1); may be x itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status hoisted(const bcastgen_array *x, const bcastgen_array *s, const bcastgen_array *r,
+bcastgen_status hoisted(const bcastgen_array *x, const bcastgen_array *s, const bcastgen_result *r,
                         bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

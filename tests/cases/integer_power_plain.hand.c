@@ -45,20 +45,21 @@ bcastgen_status integer_power_plain_shape(const bcastgen_array *a, const bcastge
     return status;
 }
 
-bcastgen_status integer_power_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status integer_power_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                                     bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[1];
     int32_t from[1];
     bcastgen_status status = broadcast(a, b, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 2, 1, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 2, 1, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(a, 0, 4, why);
     if (status == BCASTGEN_OK) status = look(b, 1, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, a, 0, 4, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, b, 1, 4, true, why);
+    if (status == BCASTGEN_OK) status = look(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, a, 0, 4, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, b, 1, 4, true, why);
     if (status != BCASTGEN_OK) return status;
 
     for (int64_t i = 0; i < extents[0]; i++) {
@@ -66,7 +67,7 @@ bcastgen_status integer_power_plain(const bcastgen_array *a, const bcastgen_arra
     }
     for (int64_t i = 0; i < extents[0]; i++) {
         const int32_t base = *(const int32_t *)(const void *)((const char *)a->data + i * step(a, 0));
-        *(int32_t *)(void *)((char *)r->data + i * step(r, 0)) = power(base, (uint32_t)exponent_at(b, i));
+        *(int32_t *)(void *)((char *)r->data + i * step(&made, 0)) = power(base, (uint32_t)exponent_at(b, i));
     }
     return BCASTGEN_OK;
 }

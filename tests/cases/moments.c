@@ -174,9 +174,11 @@ bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], in
     return status;
 }
 
-bcastgen_status moments(const bcastgen_array *x, const bcastgen_array *r0, const bcastgen_array *r1,
+bcastgen_status moments(const bcastgen_array *x, const bcastgen_result *r0, const bcastgen_result *r1,
                         bcastgen_diagnostic *why)
 {
+    const bcastgen_array r0_array = bcastgen_operand(r0);
+    const bcastgen_array r1_array = bcastgen_operand(r1);
     int64_t moments_0_extents[2];
     int64_t moments_1_extents[2];
     int64_t moments_2_extents[1];
@@ -186,31 +188,42 @@ bcastgen_status moments(const bcastgen_array *x, const bcastgen_array *r0, const
     bcastgen_status status = moments_domains(x, moments_0_extents, moments_1_extents, moments_2_extents, moments_2_from,
                                              moments_3_extents, moments_3_from, why);
     if (status == BCASTGEN_OK) {
-        status = bcastgen_check_result(r0, MOMENTS_R0, 1, moments_2_extents, moments_2_from, why);
+        status = bcastgen_check_result(&r0_array, MOMENTS_R0, 1, moments_2_extents, moments_2_from, why);
     }
     if (status == BCASTGEN_OK) {
-        status = bcastgen_check_result(r1, MOMENTS_R1, 1, moments_3_extents, moments_3_from, why);
+        status = bcastgen_check_result(&r1_array, MOMENTS_R1, 1, moments_3_extents, moments_3_from, why);
     }
     if (status == BCASTGEN_OK && !bcastgen_empty(x)) status = bcastgen_check_data(x, MOMENTS_X, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r0)) status = bcastgen_check_data(r0, MOMENTS_R0, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r1)) status = bcastgen_check_data(r1, MOMENTS_R1, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r0)) status = bcastgen_check_distinct(r0, MOMENTS_R0, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r1)) status = bcastgen_check_distinct(r1, MOMENTS_R1, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r0) && !bcastgen_empty(x) && !bcastgen_apart(r0, 8, x, 8)) {
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r0_array)) {
+        status = bcastgen_check_data(&r0_array, MOMENTS_R0, 8, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array)) {
+        status = bcastgen_check_data(&r1_array, MOMENTS_R1, 8, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r0_array)) {
+        status = bcastgen_check_distinct(&r0_array, MOMENTS_R0, 8, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array)) {
+        status = bcastgen_check_distinct(&r1_array, MOMENTS_R1, 8, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r0_array) && !bcastgen_empty(x) &&
+        !bcastgen_apart(&r0_array, 8, x, 8)) {
         status = bcastgen_fail_overlap(why, MOMENTS_R0, MOMENTS_X);
     }
-    if (status == BCASTGEN_OK && !bcastgen_empty(r1) && !bcastgen_empty(x) && !bcastgen_apart(r1, 8, x, 8)) {
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array) && !bcastgen_empty(x) &&
+        !bcastgen_apart(&r1_array, 8, x, 8)) {
         status = bcastgen_fail_overlap(why, MOMENTS_R1, MOMENTS_X);
     }
-    if (status == BCASTGEN_OK && !bcastgen_empty(r1) && !bcastgen_empty(r0) && !bcastgen_apart(r1, 8, r0, 8)) {
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array) && !bcastgen_empty(&r0_array) &&
+        !bcastgen_apart(&r1_array, 8, &r0_array, 8)) {
         status = bcastgen_fail_overlap(why, MOMENTS_R1, MOMENTS_R0);
     }
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = moments_0_extents[0], d1 = moments_0_extents[1];
     const int64_t x_s0 = bcastgen_stride(x, 0);
     const int64_t x_s1 = bcastgen_stride(x, 1);
-    const int64_t r0_s0 = bcastgen_stride(r0, 0);
-    const int64_t r1_s0 = bcastgen_stride(r1, 0);
+    const int64_t r0_s0 = bcastgen_stride(&r0_array, 0);
+    const int64_t r1_s0 = bcastgen_stride(&r1_array, 0);
 
 #ifdef _OPENMP
 #pragma omp parallel for if (d0 * d1 > 131072)

@@ -15,9 +15,9 @@
  *   double x_data[6] = {0}, r0_data[2], r1_data[2];
  *   const int64_t x_extents[] = {3, 2}, r0_extents[] = {2}, r1_extents[] = {2};
  *   int64_t x_strides[2], r0_strides[1], r1_strides[1];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 2, x_strides, sizeof *x_data);
- *   const bcastgen_array r0 = bcastgen_dense(r0_data, r0_extents, 1, r0_strides, sizeof *r0_data);
- *   const bcastgen_array r1 = bcastgen_dense(r1_data, r1_extents, 1, r1_strides, sizeof *r1_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 2, x_strides, sizeof *x_data);
+ *   const bcastgen_result r0 = bcastgen_dense_result(r0_data, r0_extents, 1, r0_strides, sizeof *r0_data);
+ *   const bcastgen_result r1 = bcastgen_dense_result(r1_data, r1_extents, 1, r1_strides, sizeof *r1_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = moments(&x, &r0, &r1, &why);
@@ -71,7 +71,7 @@ bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], in
  * @param[out] r1  double, of the extents that moments_shape gives
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status moments(const bcastgen_array *x, const bcastgen_array *r0, const bcastgen_array *r1,
+bcastgen_status moments(const bcastgen_array *x, const bcastgen_result *r0, const bcastgen_result *r1,
                         bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

@@ -41,28 +41,29 @@ bcastgen_status normalise_shape(const bcastgen_array *x, const bcastgen_array *v
     return status;
 }
 
-bcastgen_status normalise(const bcastgen_array *x, const bcastgen_array *var, const bcastgen_array *r,
+bcastgen_status normalise(const bcastgen_array *x, const bcastgen_array *var, const bcastgen_result *r,
                           bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = broadcast(x, var, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 2, 2, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 2, 2, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(x, 0, 4, why);
     if (status == BCASTGEN_OK) status = look(var, 1, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, x, 0, 4, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, var, 1, 4, false, why);
+    if (status == BCASTGEN_OK) status = look(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, x, 0, 4, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, var, 1, 4, false, why);
     if (status != BCASTGEN_OK) return status;
 
     for (int64_t i = 0; i < extents[0]; i++) {
         const float root = sqrtf(*(const float *)(const void *)((const char *)var->data + i * step(var, 0)) + 0.001f);
         const char *from_x = (const char *)x->data + i * step(x, 0);
-        char *to_r = (char *)r->data + i * step(r, 0);
-        if (HAS_VECTORS && step(x, 1) == 4 && step(r, 1) == 4) row(from_x, 4, root, to_r, 4, extents[1]);
-        else row(from_x, step(x, 1), root, to_r, step(r, 1), extents[1]);
+        char *to_r = (char *)r->data + i * step(&made, 0);
+        if (HAS_VECTORS && step(x, 1) == 4 && step(&made, 1) == 4) row(from_x, 4, root, to_r, 4, extents[1]);
+        else row(from_x, step(x, 1), root, to_r, step(&made, 1), extents[1]);
     }
     return BCASTGEN_OK;
 }

@@ -113,34 +113,37 @@ bcastgen_status polar_shape(const bcastgen_array *x, const bcastgen_array *y, in
     return status;
 }
 
-bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_array *r0,
-                      const bcastgen_array *r1, const bcastgen_array *r2, bcastgen_diagnostic *why)
+bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_result *r0,
+                      const bcastgen_result *r1, const bcastgen_result *r2, bcastgen_diagnostic *why)
 {
-    const bcastgen_array *const arrays[] = {x, y, r0, r1, r2};
+    const bcastgen_array r0_array = bcastgen_operand(r0);
+    const bcastgen_array r1_array = bcastgen_operand(r1);
+    const bcastgen_array r2_array = bcastgen_operand(r2);
+    const bcastgen_array *const arrays[] = {x, y, &r0_array, &r1_array, &r2_array};
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = polar_domain(arrays, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r0, POLAR_R0, 2, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r1, POLAR_R1, 2, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r2, POLAR_R2, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r0_array, POLAR_R0, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r1_array, POLAR_R1, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r2_array, POLAR_R2, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r0->extents[0], d1 = r0->extents[1];
+    const int64_t d0 = r0_array.extents[0], d1 = r0_array.extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     static const int32_t bytes[] = {8, 8, 8, 8, 1};
     for (int32_t at = 0; status == BCASTGEN_OK && at < 5; at++) {
         status = bcastgen_check_data(arrays[at], at, bytes[at], why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r0, POLAR_R0, 8, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r1, POLAR_R1, 8, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r2, POLAR_R2, 1, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r0_array, POLAR_R0, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r1_array, POLAR_R1, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r2_array, POLAR_R2, 1, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0); /* x.0 is 1 or d0 */
     const int64_t x_d1 = bcastgen_stride(x, 1); /* x.1 is 1 or d1 */
     const int64_t y_d0 = bcastgen_stride(y, 0); /* y.0 is 1 or d0 */
     const int64_t y_d1 = bcastgen_stride(y, 1); /* y.1 is 1 or d1 */
-    const int64_t r0_d0 = bcastgen_stride(r0, 0), r0_d1 = bcastgen_stride(r0, 1);
-    const int64_t r1_d0 = bcastgen_stride(r1, 0), r1_d1 = bcastgen_stride(r1, 1);
-    const int64_t r2_d0 = bcastgen_stride(r2, 0), r2_d1 = bcastgen_stride(r2, 1);
+    const int64_t r0_d0 = bcastgen_stride(&r0_array, 0), r0_d1 = bcastgen_stride(&r0_array, 1);
+    const int64_t r1_d0 = bcastgen_stride(&r1_array, 0), r1_d1 = bcastgen_stride(&r1_array, 1);
+    const int64_t r2_d0 = bcastgen_stride(&r2_array, 0), r2_d1 = bcastgen_stride(&r2_array, 1);
     static const uint8_t may_be[3][2] = {{1, 1}, {1, 1}, {0, 0}};
     for (int32_t at = 2; at < 5; at++) {
         for (int32_t other = 0; other < at; other++) {

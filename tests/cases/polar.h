@@ -13,11 +13,11 @@
  *   const int64_t x_extents[] = {3, 2}, y_extents[] = {3, 2}, r0_extents[] = {3, 2}, r1_extents[] = {3, 2},
  *       r2_extents[] = {3, 2};
  *   int64_t x_strides[2], y_strides[2], r0_strides[2], r1_strides[2], r2_strides[2];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 2, x_strides, sizeof *x_data);
- *   const bcastgen_array y = bcastgen_dense_operand(y_data, y_extents, 2, y_strides, sizeof *y_data);
- *   const bcastgen_array r0 = bcastgen_dense(r0_data, r0_extents, 2, r0_strides, sizeof *r0_data);
- *   const bcastgen_array r1 = bcastgen_dense(r1_data, r1_extents, 2, r1_strides, sizeof *r1_data);
- *   const bcastgen_array r2 = bcastgen_dense(r2_data, r2_extents, 2, r2_strides, sizeof *r2_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 2, x_strides, sizeof *x_data);
+ *   const bcastgen_array y = bcastgen_dense(y_data, y_extents, 2, y_strides, sizeof *y_data);
+ *   const bcastgen_result r0 = bcastgen_dense_result(r0_data, r0_extents, 2, r0_strides, sizeof *r0_data);
+ *   const bcastgen_result r1 = bcastgen_dense_result(r1_data, r1_extents, 2, r1_strides, sizeof *r1_data);
+ *   const bcastgen_result r2 = bcastgen_dense_result(r2_data, r2_extents, 2, r2_strides, sizeof *r2_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = polar(&x, &y, &r0, &r1, &r2, &why);
@@ -68,8 +68,8 @@ bcastgen_status polar_shape(const bcastgen_array *x, const bcastgen_array *y, in
  * @param[out] r2  uint8_t, extents (d0, d1)
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_array *r0,
-                      const bcastgen_array *r1, const bcastgen_array *r2, bcastgen_diagnostic *why);
+bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_result *r0,
+                      const bcastgen_result *r1, const bcastgen_result *r2, bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
  * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */

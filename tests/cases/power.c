@@ -106,29 +106,30 @@ bcastgen_status power_shape(const bcastgen_array *base, const bcastgen_array *ex
     return status;
 }
 
-bcastgen_status power(const bcastgen_array *base, const bcastgen_array *exponent, const bcastgen_array *r,
+bcastgen_status power(const bcastgen_array *base, const bcastgen_array *exponent, const bcastgen_result *r,
                       bcastgen_diagnostic *why)
 {
-    const bcastgen_array *const arrays[] = {base, exponent, r};
+    const bcastgen_array r_array = bcastgen_operand(r);
+    const bcastgen_array *const arrays[] = {base, exponent, &r_array};
     int64_t extents[1];
     int32_t from[1];
     bcastgen_status status = power_domain(arrays, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, POWER_R, 1, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, POWER_R, 1, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0];
+    const int64_t d0 = r_array.extents[0];
     if (d0 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, POWER_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, POWER_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t base_d0 = bcastgen_stride(base, 0); /* base.0 is 1 or d0 */
     const int64_t exponent_d0 = bcastgen_stride(exponent, 0); /* exponent.0 is 1 or d0 */
-    const int64_t r_d0 = bcastgen_stride(r, 0);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0);
     const int r_is_base = r->data == base->data && r_d0 == base_d0;
-    if (!r_is_base && !bcastgen_apart(r, 4, base, 4)) return bcastgen_fail_overlap(why, POWER_R, POWER_BASE);
+    if (!r_is_base && !bcastgen_apart(&r_array, 4, base, 4)) return bcastgen_fail_overlap(why, POWER_R, POWER_BASE);
     const int r_is_exponent = r->data == exponent->data && r_d0 == exponent_d0;
-    if (!r_is_exponent && !bcastgen_apart(r, 4, exponent, 4)) {
+    if (!r_is_exponent && !bcastgen_apart(&r_array, 4, exponent, 4)) {
         return bcastgen_fail_overlap(why, POWER_R, POWER_EXPONENT);
     }
 

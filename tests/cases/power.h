@@ -7,10 +7,10 @@
  *   int32_t base_data[3] = {0}, exponent_data[3] = {0}, r_data[3];
  *   const int64_t base_extents[] = {3}, exponent_extents[] = {3}, r_extents[] = {3};
  *   int64_t base_strides[1], exponent_strides[1], r_strides[1];
- *   const bcastgen_array base = bcastgen_dense_operand(base_data, base_extents, 1, base_strides, sizeof *base_data);
- *   const bcastgen_array exponent = bcastgen_dense_operand(exponent_data, exponent_extents, 1, exponent_strides,
- *       sizeof *exponent_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 1, r_strides, sizeof *r_data);
+ *   const bcastgen_array base = bcastgen_dense(base_data, base_extents, 1, base_strides, sizeof *base_data);
+ *   const bcastgen_array exponent = bcastgen_dense(exponent_data, exponent_extents, 1, exponent_strides, sizeof
+ *       *exponent_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 1, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = power(&base, &exponent, &r, &why);
@@ -54,7 +54,7 @@ bcastgen_status power_shape(const bcastgen_array *base, const bcastgen_array *ex
  * @param[out] r  int32_t, extents (d0); may be base or exponent itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status power(const bcastgen_array *base, const bcastgen_array *exponent, const bcastgen_array *r,
+bcastgen_status power(const bcastgen_array *base, const bcastgen_array *exponent, const bcastgen_result *r,
                       bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

@@ -48,27 +48,28 @@ bcastgen_status rows_centre_shape(const bcastgen_array *x, const bcastgen_array 
     return status;
 }
 
-bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_array *r,
+bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_result *r,
                             bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = rows_centre_domain(x, mean, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, ROWS_CENTRE_R, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, ROWS_CENTRE_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0], d1 = r->extents[1];
+    const int64_t d0 = r_array.extents[0], d1 = r_array.extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     status = bcastgen_check_data(x, ROWS_CENTRE_X, 4, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_data(mean, ROWS_CENTRE_MEAN, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, ROWS_CENTRE_R, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, ROWS_CENTRE_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(&r_array, ROWS_CENTRE_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, ROWS_CENTRE_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = bcastgen_stride(x, 1);
     const int64_t mean_d1 = bcastgen_stride(mean, 0);
-    const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0), r_d1 = bcastgen_stride(&r_array, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, ROWS_CENTRE_R, ROWS_CENTRE_X);
-    if (!bcastgen_apart(r, 4, mean, 4)) return bcastgen_fail_overlap(why, ROWS_CENTRE_R, ROWS_CENTRE_MEAN);
+    if (!r_is_x && !bcastgen_apart(&r_array, 4, x, 4)) return bcastgen_fail_overlap(why, ROWS_CENTRE_R, ROWS_CENTRE_X);
+    if (!bcastgen_apart(&r_array, 4, mean, 4)) return bcastgen_fail_overlap(why, ROWS_CENTRE_R, ROWS_CENTRE_MEAN);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const x_row = (const char *)x->data + i0 * x_d0;
@@ -119,27 +120,30 @@ bcastgen_status rows_scale_shape(const bcastgen_array *x, const bcastgen_array *
     return status;
 }
 
-bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_array *r,
+bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_result *r,
                            bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = rows_scale_domain(x, deviation, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, ROWS_SCALE_R, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, ROWS_SCALE_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0], d1 = r->extents[1];
+    const int64_t d0 = r_array.extents[0], d1 = r_array.extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     status = bcastgen_check_data(x, ROWS_SCALE_X, 4, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_data(deviation, ROWS_SCALE_DEVIATION, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, ROWS_SCALE_R, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, ROWS_SCALE_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(&r_array, ROWS_SCALE_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, ROWS_SCALE_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = bcastgen_stride(x, 1);
     const int64_t deviation_d1 = bcastgen_stride(deviation, 0);
-    const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0), r_d1 = bcastgen_stride(&r_array, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, ROWS_SCALE_R, ROWS_SCALE_X);
-    if (!bcastgen_apart(r, 4, deviation, 4)) return bcastgen_fail_overlap(why, ROWS_SCALE_R, ROWS_SCALE_DEVIATION);
+    if (!r_is_x && !bcastgen_apart(&r_array, 4, x, 4)) return bcastgen_fail_overlap(why, ROWS_SCALE_R, ROWS_SCALE_X);
+    if (!bcastgen_apart(&r_array, 4, deviation, 4)) {
+        return bcastgen_fail_overlap(why, ROWS_SCALE_R, ROWS_SCALE_DEVIATION);
+    }
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const x_row = (const char *)x->data + i0 * x_d0;

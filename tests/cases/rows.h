@@ -31,9 +31,9 @@ enum {ROWS_SCALE_X, ROWS_SCALE_DEVIATION, ROWS_SCALE_R};
  *   float x_data[6] = {0}, mean_data[2] = {0}, r_data[6];
  *   const int64_t x_extents[] = {3, 2}, mean_extents[] = {2}, r_extents[] = {3, 2};
  *   int64_t x_strides[2], mean_strides[1], r_strides[2];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 2, x_strides, sizeof *x_data);
- *   const bcastgen_array mean = bcastgen_dense_operand(mean_data, mean_extents, 1, mean_strides, sizeof *mean_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 2, r_strides, sizeof *r_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 2, x_strides, sizeof *x_data);
+ *   const bcastgen_array mean = bcastgen_dense(mean_data, mean_extents, 1, mean_strides, sizeof *mean_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 2, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = rows_centre(&x, &mean, &r, &why);
@@ -62,7 +62,7 @@ bcastgen_status rows_centre_shape(const bcastgen_array *x, const bcastgen_array 
  * @param[out] r  float, extents (d0, n); may be x itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_array *r,
+bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_result *r,
                             bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
@@ -77,10 +77,10 @@ size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *wh
  *   float x_data[6] = {0}, deviation_data[2] = {0}, r_data[6];
  *   const int64_t x_extents[] = {3, 2}, deviation_extents[] = {2}, r_extents[] = {3, 2};
  *   int64_t x_strides[2], deviation_strides[1], r_strides[2];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 2, x_strides, sizeof *x_data);
- *   const bcastgen_array deviation = bcastgen_dense_operand(deviation_data, deviation_extents, 1, deviation_strides,
- *       sizeof *deviation_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 2, r_strides, sizeof *r_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 2, x_strides, sizeof *x_data);
+ *   const bcastgen_array deviation = bcastgen_dense(deviation_data, deviation_extents, 1, deviation_strides, sizeof
+ *       *deviation_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 2, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = rows_scale(&x, &deviation, &r, &why);
@@ -109,7 +109,7 @@ bcastgen_status rows_scale_shape(const bcastgen_array *x, const bcastgen_array *
  * @param[out] r  float, extents (d0, n); may be x itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_array *r,
+bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_result *r,
                            bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

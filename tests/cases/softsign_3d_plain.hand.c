@@ -43,29 +43,30 @@ bcastgen_status softsign_3d_plain_shape(const bcastgen_array *x, const bcastgen_
     return status;
 }
 
-bcastgen_status softsign_3d_plain(const bcastgen_array *x, const bcastgen_array *g, const bcastgen_array *r,
+bcastgen_status softsign_3d_plain(const bcastgen_array *x, const bcastgen_array *g, const bcastgen_result *r,
                                   bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[3];
     int32_t from[3];
     bcastgen_status status = broadcast(x, g, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 2, 3, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 2, 3, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(x, 0, 4, why);
     if (status == BCASTGEN_OK) status = look(g, 1, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, x, 0, 4, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, g, 1, 4, false, why);
+    if (status == BCASTGEN_OK) status = look(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, x, 0, 4, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, g, 1, 4, false, why);
     if (status != BCASTGEN_OK) return status;
 
     for (int64_t i = 0; i < extents[0]; i++) {
         for (int64_t j = 0; j < extents[1]; j++) {
             const float gain = *(const float *)(const void *)((const char *)g->data + j * step(g, 1));
             const char *from_x = (const char *)x->data + i * step(x, 0) + j * step(x, 1);
-            char *to_r = (char *)r->data + i * step(r, 0) + j * step(r, 1);
-            if (HAS_VECTORS && step(x, 2) == 4 && step(r, 2) == 4) row(gain, from_x, 4, to_r, 4, extents[2]);
-            else row(gain, from_x, step(x, 2), to_r, step(r, 2), extents[2]);
+            char *to_r = (char *)r->data + i * step(&made, 0) + j * step(&made, 1);
+            if (HAS_VECTORS && step(x, 2) == 4 && step(&made, 2) == 4) row(gain, from_x, 4, to_r, 4, extents[2]);
+            else row(gain, from_x, step(x, 2), to_r, step(&made, 2), extents[2]);
         }
     }
     return BCASTGEN_OK;

@@ -114,31 +114,32 @@ bcastgen_status specialised_shape(const bcastgen_array *a, const bcastgen_array 
     return status;
 }
 
-bcastgen_status specialised(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status specialised(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                             bcastgen_diagnostic *why)
 {
-    const bcastgen_array *const arrays[] = {a, b, r};
+    const bcastgen_array r_array = bcastgen_operand(r);
+    const bcastgen_array *const arrays[] = {a, b, &r_array};
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = specialised_domain(arrays, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, SPECIALISED_R, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, SPECIALISED_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    int64_t d0 = r->extents[0], d1 = r->extents[1];
+    int64_t d0 = r_array.extents[0], d1 = r_array.extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, SPECIALISED_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, SPECIALISED_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t a_d0 = bcastgen_stride(a, 0); /* a.0 is 1 or d0 */
     const int64_t a_d1 = bcastgen_stride(a, 1); /* a.1 is 1 or d1 */
     const int64_t b_d0 = bcastgen_stride(b, 0); /* b.0 is 1 or d0 */
     const int64_t b_d1 = bcastgen_stride(b, 1); /* b.1 is 1 or d1 */
-    const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0), r_d1 = bcastgen_stride(&r_array, 1);
     const int r_is_a = r->data == a->data && r_d0 == a_d0 && r_d1 == a_d1;
-    if (!r_is_a && !bcastgen_apart(r, 4, a, 4)) return bcastgen_fail_overlap(why, SPECIALISED_R, SPECIALISED_A);
+    if (!r_is_a && !bcastgen_apart(&r_array, 4, a, 4)) return bcastgen_fail_overlap(why, SPECIALISED_R, SPECIALISED_A);
     const int r_is_b = r->data == b->data && r_d0 == b_d0 && r_d1 == b_d1;
-    if (!r_is_b && !bcastgen_apart(r, 4, b, 4)) return bcastgen_fail_overlap(why, SPECIALISED_R, SPECIALISED_B);
+    if (!r_is_b && !bcastgen_apart(&r_array, 4, b, 4)) return bcastgen_fail_overlap(why, SPECIALISED_R, SPECIALISED_B);
 
     /* Where every array continues from one row to the next, these are one row. */
     if (bcastgen_continues(a_d0, d1, a_d1) && bcastgen_continues(b_d0, d1, b_d1) &&

@@ -48,27 +48,28 @@ bcastgen_status threaded_shape(const bcastgen_array *x, const bcastgen_array *bi
     return status;
 }
 
-bcastgen_status threaded(const bcastgen_array *x, const bcastgen_array *bias, const bcastgen_array *r,
+bcastgen_status threaded(const bcastgen_array *x, const bcastgen_array *bias, const bcastgen_result *r,
                          bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = threaded_domain(x, bias, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, THREADED_R, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(&r_array, THREADED_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    const int64_t d0 = r->extents[0], d1 = r->extents[1];
+    const int64_t d0 = r_array.extents[0], d1 = r_array.extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     status = bcastgen_check_data(x, THREADED_X, 4, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_data(bias, THREADED_BIAS, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, THREADED_R, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, THREADED_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(&r_array, THREADED_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(&r_array, THREADED_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = bcastgen_stride(x, 1);
     const int64_t bias_d1 = bcastgen_stride(bias, 0);
-    const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
+    const int64_t r_d0 = bcastgen_stride(&r_array, 0), r_d1 = bcastgen_stride(&r_array, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, THREADED_R, THREADED_X);
-    if (!bcastgen_apart(r, 4, bias, 4)) return bcastgen_fail_overlap(why, THREADED_R, THREADED_BIAS);
+    if (!r_is_x && !bcastgen_apart(&r_array, 4, x, 4)) return bcastgen_fail_overlap(why, THREADED_R, THREADED_X);
+    if (!bcastgen_apart(&r_array, 4, bias, 4)) return bcastgen_fail_overlap(why, THREADED_R, THREADED_BIAS);
 
 #ifdef _OPENMP
 #pragma omp parallel for if (d0 * d1 > 131072)

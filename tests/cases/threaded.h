@@ -7,9 +7,9 @@
  *   float x_data[6] = {0}, bias_data[2] = {0}, r_data[6];
  *   const int64_t x_extents[] = {3, 2}, bias_extents[] = {2}, r_extents[] = {3, 2};
  *   int64_t x_strides[2], bias_strides[1], r_strides[2];
- *   const bcastgen_array x = bcastgen_dense_operand(x_data, x_extents, 2, x_strides, sizeof *x_data);
- *   const bcastgen_array bias = bcastgen_dense_operand(bias_data, bias_extents, 1, bias_strides, sizeof *bias_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 2, r_strides, sizeof *r_data);
+ *   const bcastgen_array x = bcastgen_dense(x_data, x_extents, 2, x_strides, sizeof *x_data);
+ *   const bcastgen_array bias = bcastgen_dense(bias_data, bias_extents, 1, bias_strides, sizeof *bias_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 2, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = threaded(&x, &bias, &r, &why);
@@ -57,7 +57,7 @@ bcastgen_status threaded_shape(const bcastgen_array *x, const bcastgen_array *bi
  * @param[out] r  float, extents (d0, n); may be x itself
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status threaded(const bcastgen_array *x, const bcastgen_array *bias, const bcastgen_array *r,
+bcastgen_status threaded(const bcastgen_array *x, const bcastgen_array *bias, const bcastgen_result *r,
                          bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

@@ -35,20 +35,21 @@ bcastgen_status transposed_plain_shape(const bcastgen_array *a, const bcastgen_a
     return status;
 }
 
-bcastgen_status transposed_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status transposed_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                                  bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = broadcast(a, b, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 2, 2, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 2, 2, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(a, 0, 4, why);
     if (status == BCASTGEN_OK) status = look(b, 1, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, a, 0, 4, false, why);
-    if (status == BCASTGEN_OK) status = separate(r, 2, 4, b, 1, 4, true, why);
+    if (status == BCASTGEN_OK) status = look(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 2, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, a, 0, 4, false, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 2, 4, b, 1, 4, true, why);
     if (status != BCASTGEN_OK) return status;
 
     /* In squares, so that lines of `a` are read whole before they leave the cache. */
@@ -58,11 +59,11 @@ bcastgen_status transposed_plain(const bcastgen_array *a, const bcastgen_array *
             const int64_t right = extents[1] - left < SIDE ? extents[1] : left + SIDE;
             for (int64_t i = top; i < bottom; i++) {
                 const char *x = (const char *)a->data + i * step(a, 1), *y = (const char *)b->data + i * step(b, 0);
-                char *sum = (char *)r->data + i * step(r, 0);
+                char *sum = (char *)r->data + i * step(&made, 0);
                 for (int64_t j = left; j < right; j++) {
                     const float twice = *(const float *)(const void *)(x + j * step(a, 0)) * 2;
                     const float other = *(const float *)(const void *)(y + j * step(b, 1));
-                    *(float *)(void *)(sum + j * step(r, 1)) = twice + other;
+                    *(float *)(void *)(sum + j * step(&made, 1)) = twice + other;
                 }
             }
         }

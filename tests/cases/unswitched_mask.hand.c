@@ -48,33 +48,34 @@ bcastgen_status unswitched_mask_shape(const bcastgen_array *m, const bcastgen_ar
 }
 
 bcastgen_status unswitched_mask(const bcastgen_array *m, const bcastgen_array *a, const bcastgen_array *b,
-                                const bcastgen_array *r, bcastgen_diagnostic *why)
+                                const bcastgen_result *r, bcastgen_diagnostic *why)
 {
+    const bcastgen_array made = bcastgen_operand(r);
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = broadcast(m, a, b, extents, from, why);
-    if (status == BCASTGEN_OK) status = has_extents(r, 3, 2, extents, from, why);
-    if (status != BCASTGEN_OK || has_no_elements(r)) return status;
+    if (status == BCASTGEN_OK) status = has_extents(&made, 3, 2, extents, from, why);
+    if (status != BCASTGEN_OK || has_no_elements(&made)) return status;
     status = look(m, 0, 1, why);
     if (status == BCASTGEN_OK) status = look(a, 1, 4, why);
     if (status == BCASTGEN_OK) status = look(b, 2, 4, why);
-    if (status == BCASTGEN_OK) status = look(r, 3, 4, why);
-    if (status == BCASTGEN_OK) status = distinct(r, 3, 4, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 4, m, 0, 1, false, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 4, a, 1, 4, true, why);
-    if (status == BCASTGEN_OK) status = separate(r, 3, 4, b, 2, 4, true, why);
+    if (status == BCASTGEN_OK) status = look(&made, 3, 4, why);
+    if (status == BCASTGEN_OK) status = distinct(&made, 3, 4, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 4, m, 0, 1, false, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 4, a, 1, 4, true, why);
+    if (status == BCASTGEN_OK) status = separate(&made, 3, 4, b, 2, 4, true, why);
     if (status != BCASTGEN_OK) return status;
 
     for (int64_t i = 0; i < extents[0]; i++) {
         const bool is_set = *((const uint8_t *)m->data + i * step(m, 0)) != 0;
         const char *x = (const char *)a->data + i * step(a, 0), *y = (const char *)b->data + i * step(b, 0);
-        char *to_r = (char *)r->data + i * step(r, 0);
-        if (HAS_VECTORS && step(a, 1) == 4 && step(b, 1) == 4 && step(r, 1) == 4) {
+        char *to_r = (char *)r->data + i * step(&made, 0);
+        if (HAS_VECTORS && step(a, 1) == 4 && step(b, 1) == 4 && step(&made, 1) == 4) {
             if (is_set) copy(x, 4, to_r, 4, extents[1]);
             else product(x, 4, y, 4, to_r, 4, extents[1]);
         } else {
-            if (is_set) copy(x, step(a, 1), to_r, step(r, 1), extents[1]);
-            else product(x, step(a, 1), y, step(b, 1), to_r, step(r, 1), extents[1]);
+            if (is_set) copy(x, step(a, 1), to_r, step(&made, 1), extents[1]);
+            else product(x, step(a, 1), y, step(b, 1), to_r, step(&made, 1), extents[1]);
         }
     }
     return BCASTGEN_OK;

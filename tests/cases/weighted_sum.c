@@ -125,25 +125,32 @@ bcastgen_status weighted_sum_shape(const bcastgen_array *a, const bcastgen_array
     return status;
 }
 
-bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                              bcastgen_diagnostic *why)
 {
+    const bcastgen_array r_array = bcastgen_operand(r);
     int64_t weighted_sum_0_extents[2];
     int64_t weighted_sum_1_extents[1];
     int32_t weighted_sum_1_from[1];
     bcastgen_status status = weighted_sum_domains(a, b, weighted_sum_0_extents, weighted_sum_1_extents,
                                                   weighted_sum_1_from, why);
     if (status == BCASTGEN_OK) {
-        status = bcastgen_check_result(r, WEIGHTED_SUM_R, 1, weighted_sum_1_extents, weighted_sum_1_from, why);
+        status = bcastgen_check_result(&r_array, WEIGHTED_SUM_R, 1, weighted_sum_1_extents, weighted_sum_1_from, why);
     }
     if (status == BCASTGEN_OK && !bcastgen_empty(a)) status = bcastgen_check_data(a, WEIGHTED_SUM_A, 4, why);
     if (status == BCASTGEN_OK && !bcastgen_empty(b)) status = bcastgen_check_data(b, WEIGHTED_SUM_B, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r)) status = bcastgen_check_data(r, WEIGHTED_SUM_R, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r)) status = bcastgen_check_distinct(r, WEIGHTED_SUM_R, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r) && !bcastgen_empty(a) && !bcastgen_apart(r, 4, a, 4)) {
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array)) {
+        status = bcastgen_check_data(&r_array, WEIGHTED_SUM_R, 4, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array)) {
+        status = bcastgen_check_distinct(&r_array, WEIGHTED_SUM_R, 4, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array) && !bcastgen_empty(a) &&
+        !bcastgen_apart(&r_array, 4, a, 4)) {
         status = bcastgen_fail_overlap(why, WEIGHTED_SUM_R, WEIGHTED_SUM_A);
     }
-    if (status == BCASTGEN_OK && !bcastgen_empty(r) && !bcastgen_empty(b) && !bcastgen_apart(r, 4, b, 4)) {
+    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array) && !bcastgen_empty(b) &&
+        !bcastgen_apart(&r_array, 4, b, 4)) {
         status = bcastgen_fail_overlap(why, WEIGHTED_SUM_R, WEIGHTED_SUM_B);
     }
     if (status != BCASTGEN_OK) return status;
@@ -151,7 +158,7 @@ bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, c
     const int64_t a_s0 = bcastgen_stride(a, 0);
     const int64_t a_s1 = bcastgen_stride(a, 1);
     const int64_t b_s0 = bcastgen_stride(b, 0);
-    const int64_t r_s0 = bcastgen_stride(r, 0);
+    const int64_t r_s0 = bcastgen_stride(&r_array, 0);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         /* sum_of is the sum over d1, in the order of weighted_sum_sum_f32. */

@@ -7,9 +7,9 @@
  *   float a_data[6] = {0}, b_data[2] = {0}, r_data[3];
  *   const int64_t a_extents[] = {3, 2}, b_extents[] = {2}, r_extents[] = {3};
  *   int64_t a_strides[2], b_strides[1], r_strides[1];
- *   const bcastgen_array a = bcastgen_dense_operand(a_data, a_extents, 2, a_strides, sizeof *a_data);
- *   const bcastgen_array b = bcastgen_dense_operand(b_data, b_extents, 1, b_strides, sizeof *b_data);
- *   const bcastgen_array r = bcastgen_dense(r_data, r_extents, 1, r_strides, sizeof *r_data);
+ *   const bcastgen_array a = bcastgen_dense(a_data, a_extents, 2, a_strides, sizeof *a_data);
+ *   const bcastgen_array b = bcastgen_dense(b_data, b_extents, 1, b_strides, sizeof *b_data);
+ *   const bcastgen_result r = bcastgen_dense_result(r_data, r_extents, 1, r_strides, sizeof *r_data);
  *   bcastgen_diagnostic why;
  *   char text[200];
  *   const bcastgen_status status = weighted_sum(&a, &b, &r, &why);
@@ -60,7 +60,7 @@ bcastgen_status weighted_sum_shape(const bcastgen_array *a, const bcastgen_array
  * @param[out] r  float, of the extents that weighted_sum_shape gives
  * @param[out] why  if not null, filled in with the place of what is wrong
  * @return BCASTGEN_OK, or what is wrong, and nothing has been written; the enum says what to do about each */
-bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                              bcastgen_diagnostic *why);
 
 /* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns

@@ -69,12 +69,12 @@ def test_sized_kernels_are_part_of_others(spread):
     assert bg.jit(lambda x: spread(x) + 1)(X, extents={"k": 6}).shape == (3, 6)
 
 
-def test_the_slot_is_an_operand_without_data_in_c(spread, tmp_path):
+def test_the_slot_is_a_number_in_c(spread, tmp_path):
     kernel = bg.from_text("(f64[?] x) -> broadcast_in_dim(x, (None, k), (0,)) * 2", "spread")
     header = kernel.emit_c(tmp_path)[1].read_text()
-    assert "@param k  an extent: that of its one dim; it has no data" in header
-    assert "const bcastgen_array *k" in header
-    assert "k->data" not in (tmp_path / "spread.c").read_text()
+    assert "@param k  an extent" in header
+    assert "const bcastgen_array *x, int64_t k, const bcastgen_result *r," in header
+    assert "k->" not in (tmp_path / "spread.c").read_text()
 
 
 # ---- the user's own shape functions ----------------------------------------------------------------------------------

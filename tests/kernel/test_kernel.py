@@ -366,7 +366,9 @@ class TestConstants:
     def test_emitted_c_has_them_inside(self, tmp_path):
         source, header, _ = self.kernel().emit_c(tmp_path)
         assert "0.5f, 2.0f, 4.0f" in source.read_text()
-        assert "scaled(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r," in header.read_text()
+        assert (
+            "scaled(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r," in header.read_text()
+        )
 
     @pytest.mark.parametrize(
         ("types", "values", "message"),

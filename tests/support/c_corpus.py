@@ -50,6 +50,7 @@ FORMS = (
     CForm(1, helper_file=True, single_file=True),
     CForm(0, freestanding=True),
     CForm(0, openmp=True),
+    CForm(header_only=True),
 )
 
 

@@ -69,7 +69,8 @@ class Emitted:
 
     `name` is the module's: files and functions begin with it. `shapes` are the results' ranks, None for any;
     `in_place` says which result (by number) may be which operand itself, as the header does. `slots` of its last
-    operands are computed by it: no caller passes them.
+    operands are computed by it: no caller passes them. `extents` are the operands that are numbers; a case describes
+    each by an array of that extent.
     """
 
     name: str
@@ -84,10 +85,11 @@ class Emitted:
     slots: int = 0
     workspace: str = ""
     kept: tuple[tuple[str, int], ...] = ()
+    extents: frozenset[int] = frozenset()
 
     @property
     def text(self):
-        return self.files[f"{self.name}.c"]
+        return self.files.get(f"{self.name}.c", self.files[f"{self.name}.h"])
 
     @property
     def operands(self):
@@ -136,6 +138,7 @@ def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> li
                 len(view.given) - len(view.passed),
                 f"{view.name}_workspace" if view.workspace else "",
                 tuple((one.c, prod(one.static_extents)) for one in reduced.kept) if form.static and reduced else (),
+                frozenset(view.extents) if not form.is_plain else frozenset(),
             )
         )
     return made
@@ -275,11 +278,16 @@ def _static_wrapper(at, kernel):
 """
 
 
-def _workspace(kernel, operands):
+def _passed(kernel):
+    """The C of a call's operands."""
+    return [f"a[{k}].extents[0]" if k in kernel.extents else f"&a[{k}]" for k in range(len(kernel.operands))]
+
+
+def _workspace(kernel):
     """C that makes the memory that a kernel needs, and C that frees it."""
     if not kernel.workspace:
         return "", ""
-    given = ", ".join(f"&a[{k}]" for k in range(operands))
+    given = ", ".join(_passed(kernel))
     made = f"""size_t bytes = 0;
     const bcastgen_status sized = {kernel.workspace}({given}, &bytes, NULL);
     if (sized != fits) abort();
@@ -288,12 +296,30 @@ def _workspace(kernel, operands):
     return made, "free(workspace);"
 
 
+# Fills in the descriptors of a call.
+DESCRIBE = """
+static inline void describe(const harness_array *given, int operands, bcastgen_array *a, int results,
+                            bcastgen_result *made)
+{
+    for (int k = 0; k < operands; k++) {
+        const bcastgen_array one = {given[k].data, given[k].extents, given[k].byte_strides, given[k].rank};
+        a[k] = one;
+    }
+    for (int k = 0; k < results; k++) {
+        const harness_array *const own = &given[operands + k];
+        const bcastgen_result one = {own->data, own->extents, own->byte_strides, own->rank};
+        made[k] = one;
+    }
+}
+"""
+
+
 def wrapper(at, kernel):
     """C that hands the harness's arrays to a kernel."""
     if kernel.static:
         return _static_wrapper(at, kernel)
     name, operands, results = kernel.name, len(kernel.operands), len(kernel.results)
-    shape_arguments, after = [f"&a[{k}]" for k in range(operands)], []
+    shape_arguments, after = _passed(kernel), []
     for k, rank in enumerate(kernel.shapes):
         if rank is None:
             shape_arguments.append(f"&ranks[{k}]")
@@ -301,11 +327,11 @@ def wrapper(at, kernel):
         else:
             after.append(f"got->extents[{k}][0] = {rank};")
         shape_arguments += [f"got->extents[{k}] + 1"] if rank != 0 else []
-    arrays = ", ".join(f"&a[{k}]" for k in range(operands + results))
+    arrays = ", ".join((*_passed(kernel), *(f"&made[{k}]" for k in range(results))))
     copy = "{(int64_t)%s, why.operand, why.dim, why.against, why.expected, why.actual}"
     shape_function = kernel.shape_function or f"{name}_shape"
     message_function = kernel.message_function or f"{name}_message"
-    room, after_call = _workspace(kernel, operands)
+    room, after_call = _workspace(kernel)
     arrays += ", workspace" if room else ""
     # Without a diagnostic, and of no size, the length is told all the same.
     message = f"""const bcastgen_diagnostic *const where = told ? &why : NULL;
@@ -314,19 +340,15 @@ def wrapper(at, kernel):
     return f"""
 static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
-    bcastgen_array a[{operands + results}];
+    bcastgen_array a[{operands or 1}];
+    bcastgen_result made[{results}];
     bcastgen_diagnostic why = {{-77, -77, -77, -77, -77}};
     int32_t ranks[{results}];
     for (int k = 0; k < {results}; k++) {{
         ranks[k] = -77;
         for (int dim = 1; dim < RANKS; dim++) got->extents[k][dim] = -77;
     }}
-    for (int k = 0; k < {operands + results}; k++) {{
-        a[k].data = given[k].data;
-        a[k].extents = given[k].extents;
-        a[k].byte_strides = given[k].byte_strides;
-        a[k].rank = given[k].rank;
-    }}
+    describe(given, {operands}, a, {results}, made);
     const bcastgen_status fits = {shape_function}({", ".join(shape_arguments)}, told ? &why : NULL);
     for (int k = 0; fits != 0 && k < {results}; k++) {{
         /* What fails leaves what it would have filled in as it was. */
@@ -370,8 +392,11 @@ class Harness:
             (self.directory / name).write_text(text)
         shutil.copy(Path(__file__).parent / "harness.c", self.directory)
         most = max(len(kernel.operands) + len(kernel.results) for kernel in kernels)
-        includes = "".join(f'#include "{name}"\n' for name in files if name.endswith(".c"))
-        wrappers = "".join(wrapped(at, kernel) for at, kernel in enumerate(kernels))
+        # Of a module that is one header, that.
+        own = dict.fromkeys(f"{kernel.name}.{'c' if f'{kernel.name}.c' in files else 'h'}" for kernel in kernels)
+        includes = "".join(f'#include "{name}"\n' for name in own)
+        describe = DESCRIBE if any("bcastgen_result" in text for text in files.values()) else ""
+        wrappers = describe + "".join(wrapped(at, kernel) for at, kernel in enumerate(kernels))
         table = ", ".join(f"run_{at}" for at in range(len(kernels)))
         (self.directory / "cases.inc").write_text(
             f"#define MOST_ARRAYS {most}\n{includes}{wrappers}\n"

@@ -55,10 +55,12 @@ class Module:
         return getattr(self._library, stem + what)
 
     def call(self, kernel, *arrays):
-        """Return the status and the diagnostic of a call."""
+        """Return the status and the diagnostic of a call; a number is an extent."""
         why = Diagnostic()
-        descriptors = [ctypes.byref(described(array)) for array in arrays]
-        return self.function(kernel)(*descriptors, ctypes.byref(why)), why
+        passed = [
+            ctypes.c_int64(array) if isinstance(array, int) else ctypes.byref(described(array)) for array in arrays
+        ]
+        return self.function(kernel)(*passed, ctypes.byref(why)), why
 
     def say(self, kernel, status, why, size=400):
         """Return what a message function says, and the length that it tells."""

@@ -58,6 +58,7 @@ FORMS = {
     "single": (CForm(1, single_file=True, export=True), SUBJECTS, "any"),
     "free": (CForm(0, freestanding=True, helper_file=True), SUBJECTS, "any"),
     "openmp": (CForm(openmp=True, target="x86-64-v3"), SUBJECTS, "any"),
+    "header": (CForm(1, header_only=True, single_file=True), SUBJECTS, "any"),
     "part": (CForm(), {name: SUBJECTS[name] for name in PARTS}, "right"),
     "pointers": (CForm(pointers=True), POINTERS, "dense"),
     "static": (CForm(static=True), STATIC, "dense"),
@@ -125,22 +126,12 @@ def _unequal(call, got, values):
 # ---- forms that the harness has not ----------------------------------------------------------------------------------
 
 
-def _descriptors(count):
-    return f"""bcastgen_array a[{count}];
-    for (int k = 0; k < {count}; k++) {{
-        a[k].data = given[k].data;
-        a[k].extents = given[k].extents;
-        a[k].byte_strides = given[k].byte_strides;
-        a[k].rank = given[k].rank;
-    }}"""
-
-
 def _part_wrapper(at, kernel):
     """C that calls a kernel for two parts of its result, along one of its dims."""
     operands, results = len(kernel.operands), len(kernel.results)
     count = operands + results
     given = ", ".join(f"&a[{k}]" for k in range(operands))
-    parts = ", ".join(f"&part[{k}]" for k in range(count))
+    parts = ", ".join((*(f"&part[{k}]" for k in range(operands)), *(f"&part_made[{k}]" for k in range(results))))
     ranked = "".join(
         f", got->extents[{k}] + 1" if rank is not None else f", &ranks[{k}], got->extents[{k}] + 1"
         for k, rank in enumerate(kernel.shapes)
@@ -151,8 +142,9 @@ def _part_wrapper(at, kernel):
     return f"""
 static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
-    {_descriptors(count)}
-    bcastgen_array part[{count}];
+    bcastgen_array a[{operands}], part[{operands}];
+    bcastgen_result made[{results}], part_made[{results}];
+    describe(given, {operands}, a, {results}, made);
     int64_t own[{count}][64];
     int32_t ranks[{results}] = {{0}};
     (void)told;
@@ -168,7 +160,12 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
     const int64_t ends[] = {{0, extent / 2, extent}};
     for (int k = 0; k < 2 && got->call.status == 0; k++) {{
         if (ends[k] == ends[k + 1] && extent > 0) continue;
-        for (int at = 0; at < {count}; at++) part[at] = bcastgen_part(&a[at], from_last, ends[k], ends[k + 1], own[at]);
+        for (int at = 0; at < {operands}; at++) {{
+            part[at] = bcastgen_part(&a[at], from_last, ends[k], ends[k + 1], own[at]);
+        }}
+        for (int at = 0; at < {results}; at++) {{
+            part_made[at] = bcastgen_result_part(&made[at], from_last, ends[k], ends[k + 1], own[{operands} + at]);
+        }}
         got->call.status = (int64_t){kernel.function}({parts}, &why);
     }}
     got->call.operand = why.operand;

@@ -33,26 +33,27 @@ DRIVER = """
 #include "{name}.c"
 #include "__fc_builtin.h"
 
-static void any(bcastgen_array *array, int64_t *extents, int64_t *strides)
+static bcastgen_result any(int64_t *extents, int64_t *strides)
 {{
+    bcastgen_result array;
     for (int dim = 0; dim < 2; dim++) {{
         extents[dim] = Frama_C_long_interval(INT64_MIN, INT64_MAX);
         strides[dim] = Frama_C_long_interval(INT64_MIN, INT64_MAX);
     }}
-    array->rank = Frama_C_interval(INT32_MIN, INT32_MAX);
-    array->extents = Frama_C_interval(0, 1) ? extents : NULL;
-    array->byte_strides = Frama_C_interval(0, 1) ? strides : NULL;
-    array->data = (void *)(uintptr_t)Frama_C_unsigned_long_interval(0, UINT64_MAX);
+    array.rank = Frama_C_interval(INT32_MIN, INT32_MAX);
+    array.extents = Frama_C_interval(0, 1) ? extents : NULL;
+    array.byte_strides = Frama_C_interval(0, 1) ? strides : NULL;
+    array.data = (void *)(uintptr_t)Frama_C_unsigned_long_interval(0, UINT64_MAX);
+    return array;
 }}
 
 int main(void)
 {{
-    bcastgen_array x, y, r;
     int64_t extents[3][2], strides[3][2], sized[2];
     bcastgen_diagnostic why = {{0, 0, 0, 0, 0}}, *const told = Frama_C_interval(0, 1) ? &why : NULL;
-    any(&x, extents[0], strides[0]);
-    any(&y, extents[1], strides[1]);
-    any(&r, extents[2], strides[2]);
+    const bcastgen_result one = any(extents[0], strides[0]), other = any(extents[1], strides[1]);
+    const bcastgen_result r = any(extents[2], strides[2]);
+    const bcastgen_array x = bcastgen_operand(&one), y = bcastgen_operand(&other);
     if (Frama_C_interval(0, 1)) return (int){name}_shape(&x, &y, sized, told);
     return (int){name}(&x, &y, &r, told);
 }}

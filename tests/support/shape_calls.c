@@ -17,7 +17,7 @@
 typedef struct {
     int operands, slots, results, ranks[8]; /* of results; -1: any */
     int (*shape)(const bcastgen_array *a, int32_t *ranks, int64_t (*extents)[64]);
-    int (*call)(const bcastgen_array *a);
+    int (*call)(const bcastgen_array *a, const bcastgen_result *made);
 } kernel;
 
 #include "shape_calls.inc"
@@ -38,11 +38,11 @@ static int64_t count(const int64_t *extents, int32_t rank)
     return product;
 }
 
-static void describe(bcastgen_array *array, int64_t *extents, int64_t *strides, int32_t rank)
+static bcastgen_result described(int64_t *extents, int64_t *strides, int32_t rank)
 {
     int64_t stride = sizeof(double);
     for (int32_t at = rank; at-- > 0; stride *= extents[at]) strides[at] = stride;
-    *array = (bcastgen_array){malloc((size_t)count(extents, rank) * sizeof(double)), extents, strides, rank};
+    return (bcastgen_result){malloc((size_t)count(extents, rank) * sizeof(double)), extents, strides, rank};
 }
 
 static void put(const void *data, size_t size)
@@ -54,7 +54,8 @@ static const int64_t *run(const int64_t *in)
 {
     const kernel *k = &kernels[*in++];
     static int64_t extents[MOST_OPERANDS + MOST_RESULTS][64], strides[MOST_OPERANDS + MOST_RESULTS][64];
-    bcastgen_array arrays[MOST_OPERANDS + MOST_RESULTS];
+    bcastgen_result own[MOST_OPERANDS], made[MOST_RESULTS];
+    bcastgen_array arrays[MOST_OPERANDS];
     int operands = k->operands + k->slots;
     reports = 0;
     for (int at = 0; at < operands; at++) {
@@ -62,9 +63,10 @@ static const int64_t *run(const int64_t *in)
         memcpy(extents[at], in, (size_t)rank * sizeof *in);
         in += rank;
         if (at < k->operands) {
-            describe(&arrays[at], extents[at], strides[at], rank);
+            own[at] = described(extents[at], strides[at], rank);
+            arrays[at] = bcastgen_operand(&own[at]);
             int64_t size = count(extents[at], rank);
-            for (int64_t i = 0; i < size; i++) ((double *)arrays[at].data)[i] = (double)((7 * i + 13 * at) % 31 + 1);
+            for (int64_t i = 0; i < size; i++) ((double *)own[at].data)[i] = (double)((7 * i + 13 * at) % 31 + 1);
         } else {
             arrays[at] = (bcastgen_array){NULL, extents[at], strides[at], rank};
         }
@@ -78,13 +80,13 @@ static const int64_t *run(const int64_t *in)
             for (int dim = 0; dim < 64; dim++) extents[operands + at][dim] = 1;
         }
         if (count(extents[operands + at], ranks[at]) > 10000000) exit(3);
-        describe(&arrays[operands + at], extents[operands + at], strides[operands + at], ranks[at]);
+        made[at] = described(extents[operands + at], strides[operands + at], ranks[at]);
     }
-    said[1] = k->call(arrays);
+    said[1] = k->call(arrays, made);
     said[2] = reports;
     put(said, sizeof said);
     for (int at = 0; at < k->results; at++) {
-        const bcastgen_array *r = &arrays[operands + at];
+        const bcastgen_result *r = &made[at];
         int64_t rank = r->rank;
         if (said[0] == BCASTGEN_OK && said[1] == BCASTGEN_OK) {
             put(&rank, sizeof rank);
@@ -93,7 +95,7 @@ static const int64_t *run(const int64_t *in)
         }
         free(r->data);
     }
-    for (int at = 0; at < k->operands; at++) free(arrays[at].data);
+    for (int at = 0; at < k->operands; at++) free(own[at].data);
     fflush(stdout);
     return in;
 }

@@ -208,7 +208,7 @@ def _program(kernels, there, directory):
         told = dict(re.findall(r"(\w+)_extents\[(\w+)\]", prototype))
         # Results of rank 0 have no extents.
         ranks = [int(told.get(one, "0")) if told.get(one, "0").isdigit() else -1 for one in there[name].results]
-        functions.append(_wrappers(name, stem, prototype, len(kernel.operands) + len(kernel.slots), ranks))
+        functions.append(_wrappers(name, stem, prototype, len(kernel.operands), len(kernel.slots), ranks))
         sizes = len(kernel.operands), len(kernel.slots), len(ranks)
         listed = ", ".join(map(str, ranks))
         rows.append(f"    {{{', '.join(map(str, sizes))}, {{{listed}}}, {name}_shape_of, {name}_call_of}},\n")
@@ -224,18 +224,19 @@ def _program(kernels, there, directory):
     return program
 
 
-def _wrappers(name, stem, prototype, operands, ranks):
+def _wrappers(name, stem, prototype, operands, slots, ranks):
     given = [f"&a[{at}]" for at in range(operands)]
+    given += [f"a[{operands + at}].extents[0]" for at in range(slots)]
     sized = []
     for at, rank in enumerate(ranks):
         sized += [f"&ranks[{at}]"] * (rank < 0) + [f"extents[{at}]"] * (rank != 0)
     assert prototype.count("int32_t *") == sum(rank < 0 for rank in ranks), prototype
-    results = [f"&a[{operands + at}]" for at in range(len(ranks))]
+    results = [f"&made[{at}]" for at in range(len(ranks))]
     return (
         f"static int {name}_shape_of(const bcastgen_array *a, int32_t *ranks, int64_t (*extents)[64])\n"
         f"{{ (void)a; (void)ranks; (void)extents; return (int){stem}_shape({', '.join([*given, *sized, 'NULL'])}); }}\n"
-        f"static int {name}_call_of(const bcastgen_array *a)\n"
-        f"{{ return (int){stem}({', '.join([*given, *results, 'NULL'])}); }}\n"
+        f"static int {name}_call_of(const bcastgen_array *a, const bcastgen_result *made)\n"
+        f"{{ (void)a; return (int){stem}({', '.join([*given, *results, 'NULL'])}); }}\n"
     )
 
 

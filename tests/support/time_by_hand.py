@@ -70,21 +70,27 @@ def layouts(name, n):
 def program(name, kernel, arrays, points):
     """The C of a program that calls both for these arrays, and prints the least nanoseconds of each."""
     kinds = (*kernel.operands, *kernel.results)
-    described, given = [], []
+    described, given, types = [], [], []
     for at, (extents, kind) in enumerate(zip(arrays, kinds, strict=True)):
         count = 1
         for extent in extents:
             count *= extent
+        is_result = at >= len(kernel.operands)
+        if at in kernel.extents:
+            given.append(str(extents[0]))
+            types.append("int64_t")
+            continue
         listed = ", ".join(map(str, extents))
         described.append(
             f"    static const int64_t extents{at}[] = {{{listed}}};\n"
             f"    int64_t strides{at}[{len(extents)}];\n"
             f"    void *const data{at} = filled({count}, {kind.bytes}, {int(kind.kind == 'float')});\n"
-            f"    const bcastgen_array a{at} = bcastgen_dense(data{at}, extents{at}, {len(extents)}, strides{at}, "
+            f"    const bcastgen_{'result' if is_result else 'array'} a{at} = "
+            f"bcastgen_dense{'_result' * is_result}(data{at}, extents{at}, {len(extents)}, strides{at}, "
             f"{kind.bytes});\n"
         )
         given.append(f"&a{at}")
-    types = ", ".join("const bcastgen_array *" for _ in given)
+        types.append(f"const bcastgen_{'result' if is_result else 'array'} *")
     calls = max(1, 20_000 // points)
     return f"""#define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
@@ -92,7 +98,7 @@ def program(name, kernel, arrays, points):
 #include <time.h>
 #include "{name}.h"
 
-bcastgen_status by_hand({types}, bcastgen_diagnostic *);
+bcastgen_status by_hand({", ".join(types)}, bcastgen_diagnostic *);
 
 static void *filled(size_t count, size_t bytes, int is_float)
 {{

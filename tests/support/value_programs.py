@@ -120,7 +120,7 @@ static bcastgen_array given[%(kinds)d][3];
 static const int64_t extents[] = {%(count)d};
 static int64_t steps[%(kinds)d];
 static int64_t step;
-static bcastgen_array made;
+static bcastgen_result made;
 
 static void answer(int status, size_t bytes)
 {

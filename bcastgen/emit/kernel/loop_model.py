@@ -74,6 +74,11 @@ class ArrayView:
     spelled_number: str = ""
 
     @property
+    def described(self) -> str:
+        """The C in front of a field of the descriptor that is checked: for a result, that of it as an operand."""
+        return f"{self.pointer[1:]}." if self.pointer.startswith("&") else f"{self.pointer}->"
+
+    @property
     def strides(self) -> tuple[str, ...]:
         """The names of its effective strides, in a ranked nest."""
         return tuple(dim.stride for dim in self.dims if dim.own_dim is not None)

@@ -15,6 +15,7 @@ from ..c_text.names import constant_prefix
 from .alike import in_a_row
 from .loop_model import ArrayView, LoopView, VariantView
 from .print_guards import StepView
+from .sizes import SizesView, ValuesView
 
 __all__ = [
     "ConstantView",
@@ -179,12 +180,17 @@ class NestView:
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """A result that the shape function sizes: `extents` and `rank_name` are that function's parameters."""
+    """A result that the shape function sizes: `extents` and `rank_name` are that function's parameters.
+
+    `local` names a function's own descriptor of it as an operand, and `pointer` is the address of that.
+    """
 
     name: str
     rank: int | None
     extents: str
     rank_name: str
+    local: str
+    pointer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,49 +237,6 @@ class TieView:
     symbol: str
 
 
-# The name of the function of `SizesView` until the kernel's own name is known.
-SIZES_FUNCTION = "sizes_of_ops"
-
-
-@dataclass(frozen=True, slots=True)
-class ValuesView:
-    """An operand whose values the shape functions take: how its integers are read, and how they are passed on.
-
-    `operand` is its number, and `at` the number among such operands; `least` is the least of its values, as C.
-    `refusal` is the number of the message for values that are none.
-    """
-
-    operand: int
-    at: int
-    bytes: int
-    signed: bool
-    is_list: bool
-    least: str
-    refusal: int
-
-
-@dataclass(frozen=True, slots=True)
-class SizesView:
-    """The shape functions of a kernel's ops, as one C function, which gives the extents of the kernel's slots.
-
-    Attributes
-    ----------
-    text : the function, called `SIZES_FUNCTION`; it takes the operands that are no slots.
-    results : how many shapes it returns.
-    slots : for each slot, the number of its operand, the returned shape that has its extent, and the dim there.
-    ranks : the number of each operand that is no slot, and its rank.
-    messages : the programs' error texts, by the number in a diagnostic, as lines of C.
-    values : the operands whose values the function takes instead of their arrays.
-    """
-
-    text: str
-    results: int
-    slots: tuple[tuple[int, int, int], ...]
-    ranks: tuple[tuple[int, int], ...]
-    messages: tuple[str, ...]
-    values: tuple[ValuesView, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class KernelView:
     """The whole kernel: parameters are the operands, then the results.
@@ -292,6 +255,7 @@ class KernelView:
     constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
     shown : the users' names of operands, results and type assertions, and the texts of computed extents.
     extents : the numbers of operands that stand for extents which the caller gives; they follow each other.
+    extent_arrays : where these are parameters, their names, and those of a function's own descriptors of them.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     sized : the shape functions that compute extents of ops' results; no caller passes their slots.
     reduced : the reductions, of the first results; what they give are the last operands.
@@ -318,6 +282,7 @@ class KernelView:
     constant_count: int = 0
     shown: tuple[str, ...] = ()
     extents: tuple[int, ...] = ()
+    extent_arrays: tuple[tuple[str, str], ...] = ()
     sized: SizesView | None = None
     reduced: tuple[ReductionView, ...] = ()
     places: tuple[tuple[str, tuple[str, ...]], ...] | None = None
@@ -338,6 +303,17 @@ class KernelView:
     def extent_range(self) -> tuple[int, int]:
         """The first of `extents`, and the number after the last one; (0, 0) if there are none."""
         return (self.extents[0], self.extents[-1] + 1) if self.extents else (0, 0)
+
+    @property
+    def extent_names(self) -> frozenset[str]:
+        """The parameters that are extents."""
+        return frozenset(name for name, _ in self.extent_arrays)
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """The C of the operands inside, where shape functions have computed the extents of some."""
+        slots = {at: f"extents[{result}].extents[{dim}]" for at, result, dim in self.sized.slots} if self.sized else {}
+        return tuple(slots.get(at, name) for at, name in enumerate(self.given))
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -375,6 +351,11 @@ class KernelView:
     def arrays(self) -> tuple[str, ...]:
         """Every array's name: operands, constants among them, then results."""
         return (*self.operands, *(result.name for result in self.results))
+
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        """The addresses of their descriptors, results as operands."""
+        return (*self.operands, *(result.pointer for result in self.results))
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -10,7 +10,8 @@ are left out if our own runtime makes the descriptors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from itertools import groupby
 from math import prod
 
@@ -61,8 +62,10 @@ class StepView:
 class Members:
     """How generated C reaches a descriptor: `a->rank` if they are `separate` parameters, or `operands[0].rank`.
 
-    Separate arrays come from a foreign caller: nothing about their descriptors is taken for granted. `numbers` are the
-    constants that stand for the numbers of a diagnostic.
+    Separate arrays come from a foreign caller: nothing about their descriptors is taken for granted. Results then have
+    another type; `result_pointers` are the addresses of their descriptors as operands. `extents` are the operands that
+    are numbers, each with the name of a descriptor of it. `numbers` are the constants that stand for the numbers of a
+    diagnostic.
     """
 
     operands: tuple[str, ...]
@@ -70,6 +73,8 @@ class Members:
     separate: bool
     constants: frozenset[int] = frozenset()
     numbers: tuple[str, ...] = ()
+    result_pointers: tuple[str, ...] = ()
+    extents: Mapping[int, str] = field(default_factory=dict)
 
     def number(self, number: int) -> str:
         """Return the C of a number in a diagnostic: its constant, if it has one."""
@@ -80,21 +85,29 @@ class Members:
         return number in self.constants
 
     def pointer(self, number: int, is_result: bool = False) -> str:
-        """Return the address of an operand's or result's descriptor."""
-        names, table = (self.results, "results") if is_result else (self.operands, "operands")
+        """Return the address of an operand's descriptor, or of a result's as an operand."""
+        names, table = (self.result_pointers, "results") if is_result else (self.operands, "operands")
+        if not is_result and number in self.extents:
+            return f"&{self.extents[number]}"
         return names[number] if self.separate else f"&{table}[{number}]"
 
     def member(self, number: int, is_result: bool = False) -> str:
         """Return the C in front of a descriptor's field."""
         names, table = (self.results, "results") if is_result else (self.operands, "operands")
+        if not is_result and number in self.extents:
+            return f"{self.extents[number]}."
         return f"{names[number]}->" if self.separate else f"{table}[{number}]."
 
     def dim(self, number: int, dim: int) -> str:
         """Return the number of an operand's dim, counted from the end where it is negative."""
+        if number in self.extents:
+            return "0"
         return str(dim) if dim >= 0 else f"{self.member(number)}rank - {-dim}"
 
     def extent(self, number: int, dim: int) -> str:
         """Return an operand's extent."""
+        if number in self.extents:
+            return self.operands[number]
         return f"{self.member(number)}extents[{self.dim(number, dim)}]"
 
     def term(self, term: Term) -> str:
@@ -135,7 +148,7 @@ def entry_steps(nest: NestGuards, members: Members) -> tuple[StepView, ...]:
     found: list[StepView] = []
     for step in nest.entry:
         if isinstance(step, HasRank):
-            found += _rank(step, members)
+            found += _rank(step, members) if step.operand not in members.extents else ()
         elif isinstance(step, Check):
             found.append(_check(step, members))
         elif members.separate:

@@ -66,7 +66,18 @@ def kernel_view(
     results = tuple(namer.take(result) for result, _ in program.results)
     rest = program.guards.named[len(operands) + len(results) :]
     numbers = () if taken is None else number_constants(prefix, (*operands, *results, *rest), taken)
-    members = Members(operands, results, separate, program.guards.constants, numbers)
+    # What checks a result takes it as an operand, by the address of a descriptor of its own.
+    views = tuple(namer.take(f"{result}_array") for result in results) if separate else ()
+    extents = {at: namer.take(f"{operands[at]}_array") for at in program.extents} if separate else {}
+    members = Members(
+        operands,
+        results,
+        separate,
+        program.guards.constants,
+        numbers,
+        tuple(f"&{view}" for view in views),
+        extents,
+    )
     nests = tuple(
         _nest_view(
             program,
@@ -89,7 +100,14 @@ def kernel_view(
         banner,
         operands,
         tuple(
-            ResultView(result, ranks[at], namer.take(f"{result}_extents"), namer.take(f"{result}_rank"))
+            ResultView(
+                result,
+                ranks[at],
+                namer.take(f"{result}_extents"),
+                namer.take(f"{result}_rank"),
+                views[at] if separate else result,
+                members.pointer(at, True),
+            )
             for at, result in enumerate(results)
         ),
         tuple((name, c) for name, c in zip(given, (*operands, *results), strict=True) if name != c),
@@ -105,6 +123,7 @@ def kernel_view(
         shown=(*given, *rest),
         numbers=numbers,
         extents=program.extents,
+        extent_arrays=tuple((operands[at], local) for at, local in extents.items()),
         reduced=tuple(one for nest in nests for one in nest.reductions),
     )
 

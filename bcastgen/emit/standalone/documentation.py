@@ -42,7 +42,7 @@ def arguments_of_call(view: KernelView, program: LoopProgram) -> tuple[str, ...]
 
 def _operand(view: KernelView, program: LoopProgram, at: int) -> str:
     if at in view.extents:
-        return "an extent: that of its one dim; it has no data"
+        return "an extent"
     type_ = program.operands[at][1]
     found = next(_accesses(program, at, is_result=False), None)
     if found is None:

@@ -44,6 +44,16 @@ class _Array:
         return f"{self.name}_data"
 
     @property
+    def kind(self) -> str:
+        """The type of its descriptor, without the prefix."""
+        return "result" if self.is_result else "array"
+
+    @property
+    def passed(self) -> str:
+        """The argument that stands for it."""
+        return self.name if self.is_extent else f"&{self.name}"
+
+    @property
     def elements(self) -> int:
         """The number of elements in memory, at least 1; a complex number has two."""
         return max(1, prod(self.extents)) * (2 if self.dtype.is_complex else 1)
@@ -110,17 +120,19 @@ def _memory(arrays: list[_Array]) -> list[str]:
 
 
 def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
-    ranked = [one for one in arrays if one.extents]
-    lines = _memory([one for one in arrays if not one.is_extent])
+    described = [one for one in arrays if not one.is_extent]
+    ranked = [one for one in described if one.extents]
+    lines = _memory(described)
     if ranked:
         extents = (f"{one.name}_extents[] = {{{', '.join(map(str, one.extents))}}}" for one in ranked)
         lines.append(f"const int64_t {', '.join(extents)};")
-    strides = ", ".join(f"{one.name}_strides[{len(one.extents)}]" for one in ranked if not one.is_extent)
+    strides = ", ".join(f"{one.name}_strides[{len(one.extents)}]" for one in ranked)
     lines += [f"int64_t {strides};"] if strides else []
-    lines += [f"const {PREFIX}_array {one.name} = {_descriptor(one)};" for one in arrays]
+    lines += [f"const int64_t {one.name} = {one.extents[0]};" for one in arrays if one.is_extent]
+    lines += [f"const {PREFIX}_{one.kind} {one.name} = {_descriptor(one)};" for one in described]
     lines += [f"{PREFIX}_diagnostic why;", "char text[200];"]
-    given = ", ".join(f"&{name}" for name in view.given)
-    passed = ", ".join(f"&{one.name}" for one in arrays)
+    given = ", ".join(one.passed for one in arrays if not one.is_result)
+    passed = ", ".join(one.passed for one in arrays)
     workspace = ""
     if view.workspace:
         lines += ["size_t bytes = 0;", f"{PREFIX}_status status = {view.name}_workspace({given}, &bytes, &why);"]
@@ -134,11 +146,9 @@ def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
 
 
 def _descriptor(one: _Array) -> str:
-    if one.is_extent:
-        return f"{{NULL, {one.name}_extents, NULL, 1}}"
     own = f"{one.name}_extents, {len(one.extents)}, {one.name}_strides" if one.extents else "NULL, 0, NULL"
     size = f"{'2 * ' if one.dtype.is_complex else ''}sizeof *{one.data}"
-    return f"{PREFIX}_dense{'' if one.is_result else '_operand'}({one.data}, {own}, {size})"
+    return f"{PREFIX}_dense{'_result' if one.is_result else ''}({one.data}, {own}, {size})"
 
 
 def _of_pointers(

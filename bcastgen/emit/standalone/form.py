@@ -49,6 +49,7 @@ class CForm:
     single_file: bool = option(
         False, "what all modules share stands in the .c and .h; else in bcastgen.h, beside them."
     )
+    header_only: bool = option(False, "one header, whose functions are static inline, and no .c.")
     helper_file: bool = option(
         False, "the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c."
     )
@@ -104,6 +105,10 @@ class CForm:
             )
         if self.is_plain and self.unchecked:
             raise BcastgenError("functions of static= and pointers= check no array; leave unchecked= out")
+        if self.header_only and (self.export or self.helper_file or self.build):
+            raise BcastgenError(
+                "header_only= has no library and no other header; leave export=, helper_file= and build= out"
+            )
         if self.pointers and (self.main or "cffi" in self.build):
             raise BcastgenError("pointers= has no checking program and no Python wrapper; leave main= and cffi out")
         if self.pointers and self.openmp:

@@ -25,7 +25,8 @@ from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import MODULE_MACROS, comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
 from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
-from ..kernel.model import SIZES_FUNCTION, KernelView, SizesView
+from ..kernel.model import KernelView
+from ..kernel.sizes import SIZES_FUNCTION, SizesView
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
 from .contract import contract, guards, internals, numbers_said
@@ -257,16 +258,19 @@ def module_files(module: ModuleView) -> dict[str, str]:
     mentioned = ", ".join(f"{MACROS}_{status}" for status, _ in found)
     inserted["@returned@"] = f"/{lay_out_comment(f'Statuses, as {HEADER} has them: {mentioned}. */', hang='')[1:]}"
     header = "standalone/static.h.j2" if module.statics else "standalone/module.h.j2"
-    templates = {f"{module.name}.c": "standalone/module.c.j2", f"{module.name}.h": header}
+    templates = {f"{module.name}.h": header}
+    if not form.header_only:
+        templates = {f"{module.name}.c": "standalone/module.c.j2"} | templates
     if form.helper_file:
         templates[f"{module.name}_helpers.h"] = "standalone/helpers.h.j2"
+    inline = ".h" if form.header_only else "_helpers.h"
     files = {
-        name: _finished(render_template(template, **values), module, inserted, inline=name.endswith("_helpers.h"))
+        name: _finished(render_template(template, **values), module, inserted, inline=name.endswith(inline))
         for name, template in templates.items()
     }
-    source, header, *others = files
+    own = [f"{module.name}{suffix}" for suffix in (".c", ".h") if f"{module.name}{suffix}" in files]
     shared = {HEADER: shared_header(_licensed("", form).strip())} if includes else {}
-    return {name: files[name] for name in (source, header)} | shared | {name: files[name] for name in others}
+    return {name: files[name] for name in own} | shared | files
 
 
 def _included(module: ModuleView) -> tuple[str, ...]:
@@ -335,6 +339,10 @@ def _finished(text: str, module: ModuleView, inserted: Mapping[str, str], inline
         statuses_of_programs = "|".join(name for name, _ in shape_statuses().values())
         text = re.sub(rf"\bBCG_({statuses_of_programs})\b", "BCG_SIZES", text)
         text = re.sub(r"\bbcg_shape\b", "bcg_shape_value", text)
+    if module.form.header_only:
+        # What begins a line is a function, or data, which are const.
+        text = re.sub(r"^(?:static )?(?=(?:void|size_t|bcg_status) \w+\()", "static inline ", text, flags=re.MULTILINE)
+        text = re.sub(r"^static (?!inline|const|BCG_)", "static inline ", text, flags=re.MULTILINE)
     text = lay_out(spelled(text, module.name, module.macros, module.shared))
     for marker, final in inserted.items():
         text = text.replace(marker, final, 1)

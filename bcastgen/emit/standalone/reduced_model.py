@@ -31,11 +31,12 @@ class Kept:
     """What a reduction gives, in the caller's memory: a dense array, called `array` in C.
 
     `byte_strides` are the C of its strides; `c` is the type of its elements, `static_extents` are its extents if all
-    are known.
+    are known. `local` names its descriptor as an operand.
     """
 
     name: str
     array: str
+    local: str
     number: int
     extents: tuple[str, ...]
     extents_name: str

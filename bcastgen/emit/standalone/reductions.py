@@ -124,6 +124,7 @@ class _Loops:
         return Kept(
             name,
             array,
+            self.namer.take(f"{name}_array"),
             number,
             shape,
             self.namer.take(f"{array}_extents"),
@@ -339,7 +340,7 @@ class _Loops:
             return _dense(self.constants[array.number].data, places, tuple(dim.extent or 0 for dim in dims))
         if self.static:
             return _dense(owner, places, tuple(dim.extent or 0 for dim in dims))
-        pointer, member = (f"&{owner}", f"{owner}.") if kept else (array.pointer, array.member)
+        pointer, member = (f"&{kept.local}", f"{owner}.") if kept else (array.pointer, array.member)
         const = "" if array.is_result else "const "
         return _strided(f"{const}{array.c}", f"{const}char", f"{member}data", self._moved(owner, pointer, places))
 
@@ -350,7 +351,7 @@ class _Loops:
         places = [(own, points[dim]) for own, dim in enumerate(owns) if dim not in one.axes and dim in points]
         if self.static:
             return _dense(kept.array, places, kept.static_extents)
-        return _strided(kept.c, "char", f"{kept.array}.data", self._moved(kept.array, f"&{kept.array}", places))
+        return _strided(kept.c, "char", f"{kept.array}.data", self._moved(kept.array, f"&{kept.local}", places))
 
     def _moved(self, owner: str, pointer: str, places: list[tuple[int, str]]) -> str:
         terms = []

@@ -48,7 +48,8 @@ _ABOUT = "\n\n".join(
         f"A module's source defines {MACROS}_CHECKS, and gets the functions that check arrays and say what is wrong.",
     )
 )
-_TYPES = "bcg_array bcg_diagnostic"
+# Kernels that are compiled at run time have one type of array; here operands are const.
+_ARRAYS, _TYPES = "bcg_array bcg_result bcg_operand", "bcg_diagnostic"
 # Of these headers all functions, except those of kernels that are compiled at run time.
 _OF_CHECKS, _OF_RUN_TIME = r"bcg_(?:check|message|broadcast|memory|odometer)\.h", {"bcg_reduce_shape"}
 
@@ -57,7 +58,7 @@ _OF_CHECKS, _OF_RUN_TIME = r"bcg_(?:check|message|broadcast|memory|odometer)\.h"
 def shared_types() -> frozenset[str]:
     """Return the names, with our own prefixes, of what callers see."""
     values = (f"BCG_{name}" for name, _ in statuses().values())
-    return frozenset((*_TYPES.split(), "bcg_status", "BCG_MAX_RANK", *values))
+    return frozenset((*_ARRAYS.split(), *_TYPES.split(), "bcg_status", "BCG_MAX_RANK", *values))
 
 
 @cache

@@ -144,7 +144,7 @@ def test_callers_do_not_pass_constants(emit):
     )
     header, text = kernel.files["scaled.h"], kernel.text
     assert "scaled_shape(const bcastgen_array *a, int64_t r_extents[2], bcastgen_diagnostic *why);" in header
-    assert "scaled(const bcastgen_array *a, const bcastgen_array *r, bcastgen_diagnostic *why);" in header
+    assert "scaled(const bcastgen_array *a, const bcastgen_result *r, bcastgen_diagnostic *why);" in header
     assert "SCALED_W (a constant)." in header
     assert "static const float scaled_data_w[3] = {\n    1.0f, 2.0f, 0x1.99999ap-4f\n};" in text
     assert "w->rank" not in text

@@ -116,7 +116,7 @@ def test_a_mapped_result_is_not_its_operand(emit, build, new_case, tmp_path):
     kernel = emit("flip", lambda a: a + a.T, ["f64[n, n]"], "a")
     text = kernel.text
     assert "r_is_a" not in text
-    assert "if (!bcastgen_apart(r, 8, a, 8)) return bcastgen_fail_overlap(why, " in text
+    assert "if (!bcastgen_apart(&r_array, 8, a, 8)) return bcastgen_fail_overlap(why, " in text
     case = new_case(kernel)
     square = np.arange(9.0).reshape(3, 3)
     case.array(square)

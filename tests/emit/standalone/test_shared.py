@@ -29,17 +29,18 @@ int main(void)
     float made[2][3], twice[2][3];
     const int64_t extents[] = {2, 3}, row[] = {3}, wrong[] = {4};
     int64_t image_strides[2], gain_strides[1], made_strides[2], twice_strides[2], found[BCASTGEN_MAX_RANK];
-    const bcastgen_array a = bcastgen_dense_operand(image, extents, 2, image_strides, sizeof(float));
-    bcastgen_array b = bcastgen_dense_operand(gain, row, 1, gain_strides, sizeof(float));
-    const bcastgen_array r = bcastgen_dense(made, extents, 2, made_strides, sizeof(float));
-    const bcastgen_array s = bcastgen_dense(twice, extents, 2, twice_strides, sizeof(float));
+    const bcastgen_array a = bcastgen_dense(image, extents, 2, image_strides, sizeof(float));
+    bcastgen_array b = bcastgen_dense(gain, row, 1, gain_strides, sizeof(float));
+    const bcastgen_result r = bcastgen_dense_result(made, extents, 2, made_strides, sizeof(float));
+    const bcastgen_result s = bcastgen_dense_result(twice, extents, 2, twice_strides, sizeof(float));
+    const bcastgen_array x = bcastgen_operand(&r), y = bcastgen_operand(&s);
     bcastgen_diagnostic why;
     int32_t rank = 0;
     char text[120];
     bcastgen_status status = scaled(&a, &b, &r, &why);
-    if (status == BCASTGEN_OK) status = total(&r, &s, &why);
+    if (status == BCASTGEN_OK) status = total(&x, &s, &why);
     if (status != BCASTGEN_OK) return 1;
-    if (total_shape(&s, &rank, found, NULL) != BCASTGEN_OK || rank != 2 || found[0] != 2 || found[1] != 3) return 2;
+    if (total_shape(&y, &rank, found, NULL) != BCASTGEN_OK || rank != 2 || found[0] != 2 || found[1] != 3) return 2;
     printf("%%g %%g\\n", (double)twice[0][0], (double)twice[1][2]);
     b.extents = wrong;
     status = scaled(&a, &b, &r, &why);
@@ -122,6 +123,35 @@ def test_names_of_users_are_none_of_the_header_s(tmp_path):
     subprocess.run(command, check=True)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("*(float *)x.data = 1;", "cast"),
+        ("total(&x, &x, 0);", "bcastgen_result"),
+        ("total(&r, &r, 0);", "bcastgen_array"),
+    ],
+    ids=["written to", "as a result", "as an operand"],
+)
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_what_is_const_stays_const(wrong, said, language, tmp_path):
+    """An operand of `const` data needs no cast, and neither of the two types passes for the other."""
+    TOTAL.emit_c(tmp_path, "total")
+    program = (
+        "void test(const float *data, float *made, const int64_t *extents, const int64_t *strides)\n"
+        "{\n    const bcastgen_array x = {data, extents, strides, 1};\n"
+        "    const bcastgen_result r = {made, extents, strides, 1};\n    (void)total(&x, &r, 0);\n    %s\n}\n"
+    )
+    for statement in ("", wrong):
+        (tmp_path / "main.c").write_text(
+            '#include "total.h"\nvoid test(const float *, float *, const int64_t *, const int64_t *);\n'
+            + program % statement
+        )
+        command = [compiler("gcc", language), *LANGUAGES[language], *STRICT, "-fsyntax-only", tmp_path / "main.c"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == (not statement), done.stderr
+        assert said in done.stderr or not statement
+
+
 PARTS = """
 #include <string.h>
 #include "sum.h"
@@ -130,7 +160,8 @@ enum { ROWS = 7, COLUMNS = 3 };
 
 int main(void)
 {
-    static float image[ROWS][COLUMNS], line[1][COLUMNS] = {{5, 6, 7}}, gain[COLUMNS] = {2, 3, 4};
+    static const float line[1][COLUMNS] = {{5, 6, 7}}, gain[COLUMNS] = {2, 3, 4};
+    static float image[ROWS][COLUMNS];
     static float whole[ROWS][COLUMNS], made[ROWS][COLUMNS];
     const int64_t extents[] = {ROWS, COLUMNS}, one[] = {1, COLUMNS}, row[] = {COLUMNS};
     int64_t strides[2], gain_strides[1], cut[4][2];
@@ -138,15 +169,15 @@ int main(void)
     const bcastgen_array a = bcastgen_dense(image, extents, 2, strides, sizeof(float));
     const bcastgen_array b = bcastgen_dense(line, one, 2, strides, sizeof(float));
     const bcastgen_array c = bcastgen_dense(gain, row, 1, gain_strides, sizeof(float));
-    const bcastgen_array all = bcastgen_dense(whole, extents, 2, strides, sizeof(float));
-    const bcastgen_array r = bcastgen_dense(made, extents, 2, strides, sizeof(float));
+    const bcastgen_result all = bcastgen_dense_result(whole, extents, 2, strides, sizeof(float));
+    const bcastgen_result r = bcastgen_dense_result(made, extents, 2, strides, sizeof(float));
     if (sum(&a, &b, &c, &all, NULL) != BCASTGEN_OK) return 1;
     for (int64_t first = 0; first < ROWS; first += 3) {
         const int64_t end = first + 3 < ROWS ? first + 3 : ROWS;
         const bcastgen_array of_a = bcastgen_part(&a, 2, first, end, cut[0]);
         const bcastgen_array of_b = bcastgen_part(&b, 2, first, end, cut[1]);
         const bcastgen_array of_c = bcastgen_part(&c, 2, first, end, cut[2]);
-        const bcastgen_array of_r = bcastgen_part(&r, 2, first, end, cut[3]);
+        const bcastgen_result of_r = bcastgen_result_part(&r, 2, first, end, cut[3]);
         if (sum(&of_a, &of_b, &of_c, &of_r, NULL) != BCASTGEN_OK) return 2;
         sum_unchecked(&of_a, &of_b, &of_c, &of_r);
     }
@@ -185,9 +216,17 @@ struct Array {
     rank: i32,
 }
 
+#[repr(C)]
+struct Made {
+    data: *mut f32,
+    extents: *const i64,
+    byte_strides: *const i64,
+    rank: i32,
+}
+
 extern "C" {
-    fn scaled(a: *const Array, b: *const Array, r: *const Array, why: *mut u8) -> u32;
-    fn total(x: *const Array, r: *const Array, why: *mut u8) -> u32;
+    fn scaled(a: *const Array, b: *const Array, r: *const Made, why: *mut u8) -> u32;
+    fn total(x: *const Array, r: *const Made, why: *mut u8) -> u32;
 }
 
 fn main() {
@@ -197,11 +236,12 @@ fn main() {
     let matrix = |data: *const f32| Array { data, extents: extents.as_ptr(), byte_strides: strides.as_ptr(), rank: 2 };
     let a = matrix(image.as_ptr());
     let b = Array { data: gain.as_ptr(), extents: &extents[1], byte_strides: &strides[1], rank: 1 };
-    let (r, s) = (matrix(made.as_mut_ptr()), matrix(twice.as_mut_ptr()));
+    let result = |data: *mut f32| Made { data, extents: extents.as_ptr(), byte_strides: strides.as_ptr(), rank: 2 };
+    let (r, s) = (result(made.as_mut_ptr()), result(twice.as_mut_ptr()));
     let wrong = Array { data: gain.as_ptr(), extents: &extents[0], byte_strides: &strides[1], rank: 1 };
     unsafe {
         assert_eq!(scaled(&a, &b, &r, null_mut()), 0);
-        assert_eq!(total(&r, &s, null_mut()), 0);
+        assert_eq!(total(&matrix(r.data), &s, null_mut()), 0);
         println!("{} {} {}", *s.data, *s.data.add(5), scaled(&a, &wrong, &r, null_mut()));
     }
 }

@@ -34,7 +34,7 @@ __all__ = ["cffi_wrapper"]
 class RowView:
     """An operand or result: its name, its NumPy dtype; `shown` is its rank, or its shape in the static form.
 
-    `added` is the dtype in ml_dtypes of which the NumPy dtype is the bits; None for NumPy's own.
+    `added` is the dtype in ml_dtypes of which the NumPy dtype is the bits; None for NumPy's own. An extent has none.
     """
 
     name: str
@@ -80,6 +80,7 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
         static=module.form.static,
         refusals=_refusals(module),
         links=OPENMP_FLAGS if module.form.openmp else (),
+        extents=any(kernel.extents for kernel in module.kernels),
         unranked=any(result.rank is None for kernel in module.kernels for result in kernel.results),
     )
     return text.rstrip() + "\n"
@@ -110,13 +111,17 @@ def _refusals(module: ModuleView) -> dict[int, str]:
 def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKernel:
     """Return the view of a kernel's Python function."""
     given = part.program.operands[: len(kernel.given)]
-    shown = [f"{type_} {name}" for name, type_ in given]
+    shown = [name if at in kernel.extents else f"{type_} {name}" for at, (name, type_) in enumerate(given)]
     results = [str(type_) for _, type_ in part.program.results]
     title = f"{kernel.function}({', '.join(shown)}) -> {', '.join(results)}"
     shapes = _static_shapes(kernel, part) if static else [""] * len(given) + [str(r.rank) for r in kernel.results]
     dtypes = (*part.typed.operand_dtypes[: len(given)], *part.typed.result_dtypes)
     names = (*(name for name, _ in given), *(name for name, _ in part.program.results))
-    rows = tuple(_row(name, dtype, shape) for name, dtype, shape in zip(names, dtypes, shapes, strict=True))
+    triples = zip(names, dtypes, shapes, strict=True)
+    rows = tuple(
+        RowView(name, "", None, "None") if at in kernel.extents else _row(name, dtype, shape)
+        for at, (name, dtype, shape) in enumerate(triples)
+    )
     return WrappedKernel(
         kernel.function,
         kernel.name,

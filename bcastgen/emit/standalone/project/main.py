@@ -69,7 +69,7 @@ class CheckedKernel:
     """A kernel as its self-checking program needs it: texts of C, and numbers.
 
     Arrays are numbered: operands, constants, results. `cases` are the initialisers of its shapes, of which the last
-    `refused` are to be refused.
+    `refused` are to be refused. `operand_numbers` are those of operands with descriptors: extents have none.
     """
 
     stem: str
@@ -81,7 +81,8 @@ class CheckedKernel:
     constants: tuple[ConstantData, ...]
     results: tuple[ResultData, ...]
     operand_numbers: tuple[int, ...]
-    array_numbers: tuple[int, ...]
+    result_numbers: tuple[int, ...]
+    call: str
     shape_call: str
     static_call: str
     counts: str
@@ -114,7 +115,7 @@ def main_program(module: ModuleView, header: str) -> str:
     text = render_template(
         "project/main.c.j2",
         module=module,
-        public=module.public,
+        public=f"{module.public} {_defined(module, header)}",
         checked=[_checked(kernel, part, found) for kernel, part, found in triples],
         most_rank=max(1, *map(len, shapes)),
         most_arrays=max(len(kernel.arrays) for kernel in module.kernels),
@@ -123,6 +124,15 @@ def main_program(module: ModuleView, header: str) -> str:
         spell=without_library if module.form.freestanding else None,
     )
     return _finished(text, module, header)
+
+
+def _defined(module: ModuleView, header: str) -> str:
+    """Return the names, with our own prefixes, that a header defines which has the functions themselves."""
+    if not module.form.header_only:
+        return ""
+    prefixes = {"bcg_": module.name, "BCG_": module.macros}
+    found = ({f"{own}{name}" for name in re.findall(rf"\b{one}_(\w+)", header)} for own, one in prefixes.items())
+    return " ".join(sorted(set().union(*found)))
 
 
 def _points(kernel: KernelView) -> int:
@@ -148,8 +158,9 @@ def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> C
         types=tuple(_type(name, dtype) for name, dtype in zip(kernel.arrays, dtypes, strict=True)),
         constants=tuple(_constants(part, given)),
         results=tuple(ResultData(at, result.rank) for at, result in enumerate(kernel.results)),
-        operand_numbers=numbers[0],
-        array_numbers=numbers[1],
+        operand_numbers=tuple(at for at in numbers[0] if at not in kernel.extents),
+        result_numbers=numbers[1][given:],
+        call=", ".join((*(_passed(kernel, at) for at in numbers[1]), "bcg_main_why")),
         shape_call=_shape_call(kernel),
         static_call=_static_call(kernel, dtypes, numbers[1]),
         counts=f"{given}, {constants}, {results}",
@@ -183,8 +194,12 @@ def _constants(part: ModulePart, first: int) -> list[ConstantData]:
     return made
 
 
+def _passed(kernel: KernelView, at: int) -> str:
+    return f"bcg_main_arrays[{at}].extents[0]" if at in kernel.extents else f"&bcg_main_{at}"
+
+
 def _shape_call(kernel: KernelView) -> str:
-    parts = [f"&bcg_main_{at}" for at in range(len(kernel.given))]
+    parts = [_passed(kernel, at) for at in range(len(kernel.given))]
     for at, result in enumerate(kernel.results):
         if result.rank is None:
             parts += [f"&bcg_main_results[{at}].rank", f"bcg_main_extents{at}"]

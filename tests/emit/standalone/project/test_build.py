@@ -173,7 +173,7 @@ MISTAKES = {
     ),
     "operand": (
         r"return BCASTGEN_OK;\n}(?=\n\nsize_t axpb_message)",
-        "*(float *)b->data += 1;\nreturn BCASTGEN_OK;\n}",
+        "*(float *)(uintptr_t)b->data += 1;\nreturn BCASTGEN_OK;\n}",
         "not what",
     ),
     "shape": (r"extents\[dim\] = extent;", "extents[dim] = extent + 1;", "the shape function"),
@@ -402,8 +402,8 @@ int main(void)
     float made[1][2];
     static const int64_t extents[] = {1, 2};
     int64_t strides[2];
-    const bcastgen_array a = bcastgen_dense_operand(one, extents, 2, strides, sizeof **one);
-    const bcastgen_array r = bcastgen_dense(made, extents, 2, strides, sizeof **one);
+    const bcastgen_array a = bcastgen_dense(one, extents, 2, strides, sizeof **one);
+    const bcastgen_result r = bcastgen_dense_result(made, extents, 2, strides, sizeof **one);
     return few_axpb(&a, &a, &r, NULL) == BCASTGEN_OK && made[0][1] == 6 ? 0 : 1;
 }
 """
