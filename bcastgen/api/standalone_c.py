@@ -37,6 +37,7 @@ def emit_c(
     unchecked: bool = False,
     export: bool = False,
     abi: int = 1,
+    alignment: int | None = None,
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
@@ -61,6 +62,8 @@ def emit_c(
     unchecked : each kernel has a function NAME_unchecked, too, which trusts its caller.
     export : functions are marked as those that a shared library shows, on Windows, too.
     abi : the number of a shared library's interface, a part of its soname; raise it where arguments change.
+    alignment : callers promise that rows are aligned to so many bytes, 16, 32, 64 or 128: this is checked, and loops
+        use it.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
@@ -103,6 +106,7 @@ def emit_c(
         unchecked=unchecked,
         export=export,
         abi=abi,
+        alignment=alignment,
         freestanding=freestanding,
         openmp=openmp,
         target=target,

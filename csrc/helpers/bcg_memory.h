@@ -100,6 +100,18 @@ static inline bcg_status bcg_check_data(const bcg_array *array, int32_t position
     return BCG_OK;
 }
 
+/* Each row along a dim is aligned as the caller promises; a row of one element need not be. */
+static inline bcg_status bcg_check_rows(const bcg_array *array, int32_t position, int32_t row_dim, int32_t alignment, bcg_diagnostic *why)
+{
+    if (array->extents[row_dim] == 1) return BCG_OK;
+    if ((uintptr_t)array->data % (uintptr_t)alignment != 0) return bcg_fail_array(why, BCG_ROW_DATA, position, alignment, 0);
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t stride = bcg_stride(array, dim);
+        if (dim != row_dim && (stride & (alignment - 1)) != 0) return bcg_fail_dim(why, BCG_ROW_STRIDE, position, dim, alignment, stride);
+    }
+    return BCG_OK;
+}
+
 /* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
 static inline bcg_status bcg_check_distinct(const bcg_array *result, int32_t position, int32_t bytes, bcg_diagnostic *why)
 {

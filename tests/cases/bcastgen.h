@@ -97,7 +97,11 @@ typedef enum {
                                          * break where the rounds behind do not count */
     BCASTGEN_EMPTY = 33,                /* operand 'o' dim d has extent n, expected m or more: min, max, argmin and
                                          * argmax of no elements have no value; give min or max initial= */
-    BCASTGEN_MAPPED = 34                /* <the op's own message> n, expected m */
+    BCASTGEN_MAPPED = 34,               /* <the op's own message> n, expected m */
+    BCASTGEN_ROW_DATA = 35,             /* the data of 'o' is not aligned to m bytes, as declared; allocate it with
+                                         * aligned_alloc */
+    BCASTGEN_ROW_STRIDE = 36            /* 'o' dim d has a stride of n bytes, expected a multiple of m, so that rows are
+                                         * aligned as declared; leave room behind each row */
 } bcastgen_status;
 
 /* A result as an operand: of the next call, or of this one, which then computes in place. */
@@ -435,6 +439,23 @@ static inline bcastgen_status bcastgen_check_data(const bcastgen_array *array, i
     return BCASTGEN_OK;
 }
 
+/* Each row along a dim is aligned as the caller promises; a row of one element need not be. */
+static inline bcastgen_status bcastgen_check_rows(const bcastgen_array *array, int32_t position, int32_t row_dim,
+                                                  int32_t alignment, bcastgen_diagnostic *why)
+{
+    if (array->extents[row_dim] == 1) return BCASTGEN_OK;
+    if ((uintptr_t)array->data % (uintptr_t)alignment != 0) {
+        return bcastgen_fail_array(why, BCASTGEN_ROW_DATA, position, alignment, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t stride = bcastgen_stride(array, dim);
+        if (dim != row_dim && (stride & (alignment - 1)) != 0) {
+            return bcastgen_fail_dim(why, BCASTGEN_ROW_STRIDE, position, dim, alignment, stride);
+        }
+    }
+    return BCASTGEN_OK;
+}
+
 /* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
 static inline bcastgen_status bcastgen_check_distinct(const bcastgen_array *result, int32_t position, int32_t bytes,
                                                       bcastgen_diagnostic *why)
@@ -618,6 +639,9 @@ static inline const char *bcastgen_sentence(bcastgen_status status, int is_exten
                              : "operand '%o' dim %d has extent %a, expected %e or more: min, max, argmin and argmax"
                                " of no elements have no value; give min or max initial=";
     case BCASTGEN_MAPPED: return "%m %a, expected %e";
+    case BCASTGEN_ROW_DATA: return "the data of '%o' is not aligned to %e bytes, as declared";
+    case BCASTGEN_ROW_STRIDE: return "'%o' dim %d has a stride of %a bytes, expected a multiple of %e, so that rows"
+                                     " are aligned as declared";
     default: return "unknown status";
     }
 }

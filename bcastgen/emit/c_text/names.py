@@ -95,7 +95,7 @@ _TAKEN_PREFIX = (
 # The macros of a module beside those of its helpers, without their prefix.
 MODULE_MACROS = (
     *("H", "HELPERS_H", "API", "EXPORTS", "SHARED"),
-    *("INDEPENDENT", "PAIRS", "RESTRICT", "INLINE", "APART", "CALLED", "VECTORS"),
+    *("INDEPENDENT", "PAIRS", "RESTRICT", "INLINE", "APART", "CALLED", "VECTORS", "ALIGNED"),
 )
 # The endings of the names of a kernel's own functions and data.
 _OF_KERNEL = (

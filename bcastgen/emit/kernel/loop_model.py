@@ -50,6 +50,8 @@ class ArrayView:
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
     `is_widened` says that an inner loop has floats where memory has 16-bit ones; the loop's caller converts them.
     `spelled_number` is the C of `number`.
+    `alignment` is that of its rows, in bytes, as far as callers promise one, else 0; `is_aligned` says that so are the
+    parts of rows that inner loops begin at.
     """
 
     name: str
@@ -72,11 +74,18 @@ class ArrayView:
     is_constant: bool = False
     is_widened: bool = False
     spelled_number: str = ""
+    alignment: int = 0
+    is_aligned: bool = False
 
     @property
     def described(self) -> str:
         """The C in front of a field of the descriptor that is checked: for a result, that of it as an operand."""
         return f"{self.pointer[1:]}." if self.pointer.startswith("&") else f"{self.pointer}->"
+
+    @property
+    def row_dim(self) -> int | None:
+        """The own dim that the inner loop goes along, if there is one."""
+        return self.dims[-1].own_dim if self.dims else None
 
     @property
     def strides(self) -> tuple[str, ...]:

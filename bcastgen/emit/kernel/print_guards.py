@@ -11,11 +11,10 @@ are left out if our own runtime makes the descriptors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import groupby
 from math import prod
 
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, field
 from ...loops.guard_program.ir import (
     Calc,
     Check,

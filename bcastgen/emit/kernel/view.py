@@ -16,6 +16,8 @@ from ...core.frozen import replace
 from ...loops.guard_program.ir import Check, Const, HasRank, NestGuards, NotNegative, Own
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
+from ...loops.schedule.outer_loops import SQUARE
+from ...loops.schedule.threads import THREAD_BLOCK
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix, number_constants
 from ..c_text.references import names
@@ -44,6 +46,7 @@ def kernel_view(
     fast: bool = False,
     identifiers: tuple[str, str, str] | None = None,
     taken: set[str] | None = None,
+    alignment: int = 0,
 ) -> KernelView:
     """Decide every name and line of a kernel.
 
@@ -55,6 +58,7 @@ def kernel_view(
     separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
     constants : the values of the program's constant arrays, if they are part of the C.
     fast : whether functions take their fast forms.
+    alignment : what callers promise of rows, in bytes.
     identifiers : in a module of C, the module's prefix, the kernel's prefix, and the name of its function.
     taken : if the numbers of a diagnostic get constants, the names that these may not have; theirs are added.
     """
@@ -87,6 +91,7 @@ def kernel_view(
             members,
             namer,
             fast,
+            alignment,
         )
         for at in range(len(program.nests))
     )
@@ -165,6 +170,7 @@ def _nest_view(
     members: Members,
     kernel_namer: Namer,
     fast: bool,
+    alignment: int,
 ) -> NestView:
     """Return the view of one nest: with names in C, and with loops and checks as C text."""
     nest, namer = program.nests[place], kernel_namer.within()
@@ -172,6 +178,8 @@ def _nest_view(
         _array_view(nest, access, at, at >= len(nest.operands), members, namer)
         for at, access in enumerate((*nest.operands, *nest.results))
     )
+    if alignment:
+        arrays = _with_aligned_rows(arrays, alignment, scheduled)
     read = tuple(array.load for array in arrays)
     demand_body, demand, demanded = demand_lines(nest, read)
     results = arrays[len(nest.operands) :]
@@ -228,6 +236,22 @@ def _nest_view(
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(count, guards))
+
+
+def _with_aligned_rows(arrays: tuple[ArrayView, ...], alignment: int, scheduled: Schedule) -> tuple[ArrayView, ...]:
+    """Return the arrays with the alignment of their rows.
+
+    Those have rows that callers pass, and that a nest goes along in one way: by their own last dim.
+    """
+    numbers = [array.number for array in arrays]
+    # Inner loops begin at such multiples of a row's points.
+    points = scheduled.tile_points or (THREAD_BLOCK if scheduled.outer.square is None else SQUARE)
+    return tuple(
+        replace(array, alignment=alignment, is_aligned=points * array.bytes % alignment == 0)
+        if array.rank and array.row_dim == array.rank - 1 and not array.is_constant and numbers.count(array.number) == 1
+        else array
+        for array in arrays
+    )
 
 
 def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:

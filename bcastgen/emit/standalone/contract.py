@@ -51,7 +51,11 @@ def contract(
 ) -> str:
     """Return the text of a kernel's comment in the header; `text` is the user's own expression, if there is one."""
     sentences = (
-        *(_descriptor_sentences(view, program) if static is None else static_sentences(static, view)),
+        *(
+            _descriptor_sentences(view, program)
+            if static is None
+            else static_sentences(static, view, form.alignment or 0)
+        ),
         ORDER if _has_trees(program) else "",
         "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
         if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
@@ -74,7 +78,7 @@ def contract(
     )
     said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)
     own = "\n".join(f"  {line}" for line in (text or str(typed)).splitlines())
-    code = example_call(view, program, static)
+    code = example_call(view, program, static, form.alignment or 0)
     broken = [line for one in code for line in textwrap.wrap(one, _CODE, subsequent_indent="    ")]
     lines = ("@code{.c}", *(f"  {line.replace(' ', NO_BREAK)}" for line in broken), "@endcode")
     example = "\n".join(lines) if code else ""
@@ -133,6 +137,7 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         "size.",
         f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
         f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
+        _rows_sentence(view),
         f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
         if trusted
         else "",
@@ -141,6 +146,17 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         "malloc's are to 16, and no part of an array. Their contents do not matter, before or after the call."
         if view.workspace
         else "",
+    )
+
+
+def _rows_sentence(view: KernelView) -> str:
+    """Return what callers promise of rows, if they do."""
+    arrays = {array.owner: array.alignment for nest in view.nests for array in nest.arrays if array.alignment}
+    if not arrays:
+        return ""
+    return (
+        f"Rows of more than one element of {', '.join(arrays)} are aligned to {max(arrays.values())} bytes: the data "
+        f"({MACROS}_ROW_DATA), and the strides between rows ({MACROS}_ROW_STRIDE)."
     )
 
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from math import prod
 
 from ...core.dtypes import DType
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...loops.interpret import Extents
 from ...loops.nest import LoopProgram
 from ..c_text.body import storage_type
@@ -30,13 +30,17 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Array:
-    """An array of the example: its name, extents and dtype; an extent that the caller gives has no data."""
+    """An array of the example: its name, extents and dtype; an extent that the caller gives has no data.
+
+    Its rows are aligned to `alignment` bytes, if that is not 0, by gaps between them.
+    """
 
     name: str
     extents: Extents
     dtype: DType
     is_result: bool
     is_extent: bool = False
+    alignment: int = 0
 
     @property
     def data(self) -> str:
@@ -56,7 +60,15 @@ class _Array:
     @property
     def elements(self) -> int:
         """The number of elements in memory, at least 1; a complex number has two."""
-        return max(1, prod(self.extents)) * (2 if self.dtype.is_complex else 1)
+        points = self.byte_strides[0] * self.extents[0] // self.dtype.bytes if self.alignment else prod(self.extents)
+        return max(1, points) * (2 if self.dtype.is_complex else 1)
+
+    @property
+    def byte_strides(self) -> tuple[int, ...]:
+        """Its strides, where rows are aligned."""
+        *outer, last = self.extents
+        step = -(-last * self.dtype.bytes // self.alignment) * self.alignment
+        return (*(step * prod(outer[at + 1 :]) for at in range(len(outer))), self.dtype.bytes)
 
     @property
     def c(self) -> str:
@@ -69,8 +81,14 @@ class _Array:
         return self.elements * self.dtype.bytes > _MOST_BYTES
 
 
-def example_call(view: KernelView, program: LoopProgram, static: StaticView | None) -> tuple[str, ...]:
-    """Return the lines of a call of the kernel with arrays of zeros, and of the message of its status."""
+def example_call(view: KernelView, program: LoopProgram, static: StaticView | None, alignment: int) -> tuple[str, ...]:
+    """Return the lines of a call of the kernel with arrays of zeros, and of the message of its status.
+
+    Parameters
+    ----------
+    view, program, static : the kernel, and its form if that takes pointers.
+    alignment : what callers promise of rows, in bytes.
+    """
     if view.sized is not None:
         return ()  # Which extents its ops' shape functions take, nothing here says.
     taken = [case for case in cases(program) if case.results and all(map(prod, (*case.operands, *case.results)))]
@@ -78,7 +96,10 @@ def example_call(view: KernelView, program: LoopProgram, static: StaticView | No
         return ()
     case = min(taken, key=_dullness)
     arrays = _arrays(view, program, case)
-    return _of_pointers(view, program, static, case, arrays) if static is not None else _of_descriptors(view, arrays)
+    if static is not None:
+        return _of_pointers(view, program, static, case, arrays, alignment)
+    rows = {array.owner: array.alignment for nest in view.nests for array in nest.arrays}
+    return _of_descriptors(view, [replace(one, alignment=rows.get(one.name, 0)) for one in arrays])
 
 
 def _dullness(case: Case) -> tuple[int, int]:
@@ -113,9 +134,9 @@ def _declared(program: LoopProgram, at: int) -> DType:
 def _memory(arrays: list[_Array]) -> list[str]:
     """Declare the memory of arrays, those of one type together."""
     lines = []
-    for (is_static, c), group in groupby(arrays, key=lambda one: (one.is_static, one.c)):
+    for (is_static, alignment, c), group in groupby(arrays, key=lambda one: (one.is_static, one.alignment, one.c)):
         names = ", ".join(f"{one.data}[{one.elements}]{'' if one.is_result else ' = {0}'}" for one in group)
-        lines.append(f"{'static ' if is_static else ''}{c} {names};")
+        lines.append(f"{'static ' if is_static else ''}{_aligned(alignment)}{c} {names};")
     return lines
 
 
@@ -126,7 +147,9 @@ def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
     if ranked:
         extents = (f"{one.name}_extents[] = {{{', '.join(map(str, one.extents))}}}" for one in ranked)
         lines.append(f"const int64_t {', '.join(extents)};")
-    strides = ", ".join(f"{one.name}_strides[{len(one.extents)}]" for one in ranked)
+    padded = (f"{one.name}_strides[] = {{{', '.join(map(str, one.byte_strides))}}}" for one in ranked if one.alignment)
+    lines += [f"const int64_t {', '.join(padded)};"] if any(one.alignment for one in ranked) else []
+    strides = ", ".join(f"{one.name}_strides[{len(one.extents)}]" for one in ranked if not one.alignment)
     lines += [f"int64_t {strides};"] if strides else []
     lines += [f"const int64_t {one.name} = {one.extents[0]};" for one in arrays if one.is_extent]
     lines += [f"const {PREFIX}_{one.kind} {one.name} = {_descriptor(one)};" for one in described]
@@ -145,22 +168,30 @@ def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
     return (*lines, f"free({view.workspace});") if view.workspace else tuple(lines)
 
 
+def _aligned(alignment: int) -> str:
+    return f"_Alignas({alignment}) " if alignment else ""
+
+
 def _descriptor(one: _Array) -> str:
+    if one.alignment:
+        return f"{{{one.data}, {one.name}_extents, {one.name}_strides, {len(one.extents)}}}"
     own = f"{one.name}_extents, {len(one.extents)}, {one.name}_strides" if one.extents else "NULL, 0, NULL"
     size = f"{'2 * ' if one.dtype.is_complex else ''}sizeof *{one.data}"
     return f"{PREFIX}_dense{'_result' if one.is_result else ''}({one.data}, {own}, {size})"
 
 
 def _of_pointers(
-    view: KernelView, program: LoopProgram, static: StaticView, case: Case, arrays: list[_Array]
+    view: KernelView, program: LoopProgram, static: StaticView, case: Case, arrays: list[_Array], alignment: int
 ) -> tuple[str, ...]:
     own = f"{view.module}_"
     lines = []
-    for one, (_, _, c) in zip(arrays, static.shapes, strict=True):
+    aligned = {name for name, _ in static.aligned}
+    for one, (name, _, c) in zip(arrays, static.shapes, strict=True):
         spelled = one.c if c == "void" else c.replace("bcg_", own)
         count = max(1, prod(one.extents))
         zeros = "" if one.is_result else " = {0}"
-        lines.append(f"{'static ' if one.is_static else ''}{spelled} {one.data}[{count}]{zeros};")
+        promised = _aligned(alignment if name in aligned else 0)
+        lines.append(f"{'static ' if one.is_static else ''}{promised}{spelled} {one.data}[{count}]{zeros};")
     lines += [f"{_flat(declaration)};" for declaration in static.kept]
     symbols = {
         dim.symbol: extent

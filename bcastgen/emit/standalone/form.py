@@ -38,6 +38,12 @@ class CForm:
         metavar="N",
         least=1,
     )
+    alignment: int | None = option(
+        None,
+        "callers promise that rows are aligned to so many bytes, 16, 32, 64 or 128: this is checked, and loops use it.",
+        metavar="N",
+        least=16,
+    )
     freestanding: bool = option(False, "no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.")
     openmp: bool = option(False, "threads by OpenMP, where the work pays.")
     target: str | None = option(
@@ -90,6 +96,13 @@ class CForm:
         """
         for row in options_of(CForm):
             row.check(getattr(self, row.name))
+        if self.alignment not in (None, 16, 32, 64, 128):
+            raise BcastgenError(f"alignment is {self.alignment}, expected 16, 32, 64 or 128")
+        if self.alignment is not None and (self.main or "cffi" in self.build):
+            raise BcastgenError(
+                "alignment= has no checking program and no Python wrapper, whose arrays are not aligned; leave main= "
+                "and cffi out"
+            )
         if self.abi is None:
             raise BcastgenError("abi is None, expected 1 or more")
         if self.target is not None:

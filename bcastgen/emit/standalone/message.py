@@ -59,6 +59,8 @@ _CURES = {
     "COMPUTED": "pass that extent",
     "RESULT_COMPUTED": "allocate what the function ..._shape gives",
     "UNCOUNTABLE": "pass smaller extents",
+    "ROW_DATA": "allocate it with aligned_alloc",
+    "ROW_STRIDE": "leave room behind each row",
 }
 
 

@@ -146,6 +146,10 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: st
         if form.unchecked and (part.sizes is not None or part.program.reduced):
             what = "reductions" if part.program.reduced else "ops with shape functions"
             raise BcastgenError(f"{part.name} has {what}, and no function without checks; leave unchecked= out")
+        unranked = any(nest.domain.open for nest in part.program.nests)
+        if form.alignment is not None and (part.program.reduced or unranked):
+            what = "reductions" if part.program.reduced else "operands of any rank"
+            raise BcastgenError(f"{part.name} has {what}, whose rows are not told apart; leave alignment= out")
         if part.program.reduced and form.pointers:
             raise BcastgenError(
                 f"{part.name} has reductions, which have no form of pointers; leave pointers= out, or give every "
@@ -179,6 +183,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: st
             fast=part.fast,
             identifiers=(prefix, stem, function),
             taken=None if form.is_plain else numbers,
+            alignment=form.alignment or 0,
         )
         sized = part.sizes
         if sized is not None:
@@ -192,7 +197,10 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: st
         loops.append(shared)
     taken: set[str] = set()
     triples = tuple(zip(views, parts, loops, strict=True)) if form.is_plain else ()
-    statics = tuple(static_view(view, part.program, taken, shared, form.pointers) for view, part, shared in triples)
+    statics = tuple(
+        static_view(view, part.program, taken, shared, form.pointers, form.alignment or 0)
+        for view, part, shared in triples
+    )
     return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops), made_by)
 
 

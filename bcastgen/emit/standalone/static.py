@@ -69,6 +69,7 @@ class StaticView:
     sizes : the parameters for extents, which `parameters` and `names` end with; `symbols` are their names in types.
     facts : what types say of these.
     index : the type of loops' indices.
+    aligned : the arrays whose alignment callers promise, and the C types of their elements.
     """
 
     function: str
@@ -87,6 +88,7 @@ class StaticView:
     facts: tuple[str, ...] = ()
     index: str = "ptrdiff_t"
     symbols: tuple[str, ...] = ()
+    aligned: tuple[tuple[str, str], ...] = ()
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -109,6 +111,7 @@ def static_view(
     taken: set[str],
     reduced: ReducedView | None = None,
     pointers: bool = False,
+    alignment: int = 0,
 ) -> StaticView:
     """Return the static form of a kernel, or that of pointers.
 
@@ -118,6 +121,7 @@ def static_view(
     taken : names of the macros of the module's other kernels; this kernel's are added.
     reduced : its loops, if it has reductions.
     pointers : whether extents may be unknown: those with names are parameters.
+    alignment : what callers promise of data, in bytes.
 
     Raises
     ------
@@ -166,12 +170,19 @@ def static_view(
         tuple(_facts(program, sizes)),
         "size_t" if pointers else "ptrdiff_t",
         tuple(sizes),
+        tuple(
+            (name, text.rsplit(" *", 1)[0])
+            for (name, extents), text in zip(shapes, parameters, strict=True)
+            if alignment and extents and not text.startswith("const void")
+        ),
     )
 
 
-def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
+def static_sentences(static: StaticView, view: KernelView, alignment: int = 0) -> tuple[str, ...]:
     """Return the contract with callers, as sentences of the header."""
     own = f"{view.module}_"
+    promised = [name for name, _ in static.aligned]
+    elements = f"their elements ({', '.join(promised)}: to {alignment} bytes)" if promised else "their elements"
     declared = (f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
     arrays = ", ".join(one.replace(" ", NO_BREAK) for one in declared)
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
@@ -181,7 +192,7 @@ def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
     returned = f"Returns {view.macros}_OK; {', '.join(refused)}." if refused else ""
     room = f"Room for what reductions give, of no array's and with any contents: {', '.join(static.kept)}."
     return (
-        f"Arrays are not null, aligned to their elements and dense, the last dim fastest: {arrays}.",
+        f"Arrays are not null, aligned to {elements} and dense, the last dim fastest: {arrays}.",
         room if static.kept else "",
         f"{', '.join(places)}; otherwise {apart}." if places else f"{apart.capitalize()}.",
         "Nothing is checked: where this does not hold, behaviour is undefined." if static.sizes else "",

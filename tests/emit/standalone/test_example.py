@@ -47,7 +47,9 @@ def test_of_descriptors(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "form", [{"single_file": True}, {"unchecked": True}, {"freestanding": True}, {"variants": 0}], ids=str
+    "form",
+    [{"single_file": True}, {"unchecked": True}, {"freestanding": True}, {"variants": 0}, {"alignment": 32}],
+    ids=str,
 )
 def test_of_other_forms(form, tmp_path):
     assert ran(bg.from_text(KERNELS["axpb"]).emit_c(tmp_path, "axpb", **form), tmp_path) == "no error\n"
@@ -79,4 +81,6 @@ def test_of_known_extents_with_memory_of_the_caller(tmp_path):
 
 
 def test_of_pointers(tmp_path):
-    ran(bg.from_text("(f32[m,n] a, f32[n] b) -> a + b*2").emit_c(tmp_path, "flat", pointers=True), tmp_path)
+    kernel = bg.from_text("(f32[m,n] a, f32[n] b) -> a + b*2")
+    ran(kernel.emit_c(tmp_path, "flat", pointers=True), tmp_path)
+    ran(kernel.emit_c(tmp_path, "flat", pointers=True, alignment=16), tmp_path)

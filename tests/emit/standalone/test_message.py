@@ -118,7 +118,9 @@ def test_a_message_is_what_python_raises(status, name, operands, results, module
 
 def test_every_status_is_told_as_python_tells_it(module):
     """Those that only C returns, and every name of every kernel."""
-    memory = "NULL_DATA NULL_EXTENTS NULL_STRIDES ALIGNMENT STRIDE SPAN OVERFLOW OVERLAP REPEATS".split()
+    memory = (
+        "NULL_DATA NULL_EXTENTS NULL_STRIDES ALIGNMENT STRIDE SPAN OVERFLOW OVERLAP REPEATS ROW_DATA ROW_STRIDE".split()
+    )
     assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "RANK_AT_MOST", *memory} == set(NUMBERS)
     for name, kernel in KERNELS.items():
         names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.type_assertions))
