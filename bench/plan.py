@@ -10,6 +10,7 @@ The default run is a selection that takes about two minutes, `--quick` one of a 
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterable
 
 from bcastgen.core.errors import BcastgenError
@@ -17,7 +18,7 @@ from bcastgen.core.errors import BcastgenError
 from .peers import FAST, FAST_PEERS, NUMPY, OWN, PEERS, Peer, installed
 from .workloads import KINDS, QUICK, WORKLOADS, Workload
 
-__all__ = ["LARGE_SIZE", "SIZES", "add_arguments", "contestants", "parse_size", "plan"]
+__all__ = ["LARGE_SIZE", "SIZES", "add_arguments", "contestants", "listing", "parse_size", "plan"]
 
 # Of a full run; a row says whether it is also run past every cache.
 SIZES, LARGE_SIZE = ("3", "16", "1k", "32k", "1M"), "32M"
@@ -32,7 +33,8 @@ ALL_PEERS = "all"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that choose."""
     others = [name for name in PEERS if name not in OWN]
-    parser.add_argument("--workloads", metavar="A,B", help=f"of: {', '.join(WORKLOADS)}")
+    parser.add_argument("--workloads", metavar="A,B", help=f"some of the {len(WORKLOADS)} that --list prints")
+    parser.add_argument("--list", action="store_true", help="print the workloads of each class and stop")
     parser.add_argument("--kinds", metavar="A,B", help=f"classes of workloads, of: {', '.join(KINDS)}")
     parser.add_argument("--sizes", metavar="N,N", help="result elements; k is 1024, M 1024k (default: 16 to 32M)")
     parser.add_argument(
@@ -43,6 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true", help="one workload a class, a quarter of a minute")
     amount.add_argument("--full", action="store_true", help="every workload at every size, some quarter of an hour")
+
+
+def listing() -> str:
+    """Return the names of all workloads, a paragraph a class."""
+    paragraphs = (
+        textwrap.fill(
+            f"{kind}: {', '.join(row.name for row in WORKLOADS.values() if row.kind == kind)}",
+            width=100,
+            subsequent_indent="    ",
+        )
+        for kind in KINDS
+    )
+    return "\n".join(paragraphs)
 
 
 def parse_size(text: str) -> int:

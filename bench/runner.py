@@ -32,7 +32,7 @@ from .figure import figure
 from .machine import describe, threads_limited
 from .measure import Call, Clock, Samples, interleave
 from .peers import AGAIN, OURS, OWN, Case, Peer
-from .plan import add_arguments, contestants, plan
+from .plan import add_arguments, contestants, listing, plan
 from .report import header, legend, row, saved, summary
 from .results import Cell, Report, Timing
 from .spelling import NoForm
@@ -300,6 +300,9 @@ def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int
     """
     arguments = parser_of().parse_args(argv)
     stream = stream or sys.stdout
+    if arguments.list:
+        print(listing(), file=stream)
+        return 0
     try:
         if arguments.report is None:
             return _measure(arguments, stream)

@@ -17,6 +17,7 @@ from ..core.errors import BcastgenError, TraceError
 from ..core.forks import undivided
 from ..core.options import names_of
 from ..kernel.kernel import Kernel
+from ..shape.types.cursor import excerpt
 
 __all__ = ["Make", "Parameters", "check_names"]
 
@@ -37,6 +38,11 @@ class Parameters:
         self.name = getattr(function, "__name__", "the function")
         if isinstance(function, classmethod):
             raise TraceError(f"{self.name} is a classmethod, which cannot be called yet; put @classmethod above")
+        if isinstance(function, str):
+            raise TraceError(
+                f"jit takes a function, not the text {excerpt(function)}; texts are read by bcastgen.from_text, and "
+                "declared types are given as signature=..."
+            )
         try:
             self.signature = signature(function)
         except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import TraceError
+from ..core.errors import TraceError, with_article
 from ..core.forks import undivided
 from ..kernel.kernel import Kernel
 from ..kernel.ufunc_keywords import KEYWORDS
@@ -114,8 +114,8 @@ class SpecializedKernel:
             hash(found)
         except TypeError:
             raise TraceError(
-                f"{self.__name__}(): the static parameter {name!r} is a {type(value).__name__}, which has no hash to "
-                "find its kernel by; pass a tuple, a number or text"
+                f"{self.__name__}(): the static parameter {name!r} is {with_article(type(value).__name__)}, "
+                "which has no hash to find its kernel by; pass a tuple, a number or text"
             ) from None
         return found
 
@@ -170,8 +170,8 @@ class ObjectView:
             return value
         if not _is_plain(value):
             raise TraceError(
-                f"{self._name}(): {shown} is a {type(value).__name__}; a method that is compiled reads numbers and "
-                "texts from its object, so pass this as an operand"
+                f"{self._name}(): {shown} is {with_article(type(value).__name__)}; a method that is compiled reads "
+                "numbers and texts from its object, so pass this as an operand"
             )
         self._read[name] = value
         return value

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BroadcastError, DTypeError
+from ..core.errors import BroadcastError, DTypeError, with_article
 from ..core.options import whole
 from ..expr import trace
 from ..expr.views import Broadcast, Transpose, dims_of
@@ -96,7 +96,7 @@ def _array(x: Any) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(x)
     except ValueError as error:
-        raise DTypeError(f"operand 'x' is a {type(x).__name__} that is not an array: {error}") from error
+        raise DTypeError(f"operand 'x' is {with_article(type(x).__name__)} that is not an array: {error}") from error
 
 
 def _numbers(what: str, given: Sequence[int]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -61,17 +62,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bcastgen: no command {given[0][:40]!r}; {meant}", file=sys.stderr)
         return 2
     module: Any = None if name is None else importlib.import_module(f".{name}", __package__)
-    if name == "bench":
-        # The arguments of `bench` are its own parser's.
-        return int(module.run(given[1:]))
-    options = parser_of(name, module).parse_args(given)
+    # The arguments of `bench` are its own parser's.
+    options: Any = given[1:] if name == "bench" else parser_of(name, module).parse_args(given)
     try:
-        return int(module.run(options))
+        status = int(module.run(options))
+        sys.stdout.flush()
+        return status
     except BcastgenError as error:
         # Errors with a place in a file are printed without the program's name, as compilers do.
         located = re.match(r".*:\d+:\d+: error: ", str(error))
         print(error if located else f"bcastgen: {error}", file=sys.stderr)
     except BrokenPipeError:
+        # The reader has left; what is still buffered goes nowhere, so that Python's last flush does not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         print(f"bcastgen: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)

@@ -44,6 +44,7 @@ __all__ = [
     "shape_statuses",
     "status_values",
     "statuses",
+    "with_article",
 ]
 
 
@@ -284,12 +285,23 @@ def strict_mismatch(operand: str, dim: int, actual: int, expected: int, against:
     )
 
 
+def with_article(noun: str) -> str:
+    """Return a type's name behind its article.
+
+    Examples
+    --------
+    >>> with_article("Array"), with_article("str"), with_article("uint8")
+    ('an Array', 'a str', 'a uint8')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"
+
+
 def operand_refused(name: str, value: object, why: BcastgenError) -> DTypeError:
     """A call's operand is of a dtype that there is no C for; the message says what it is."""
     if value is None:
         return DTypeError(f"operand '{name}' is None; give an array or a number")
     shape = getattr(value, "shape", ())
-    kind = f"an array of shape {shape}" if shape else f"a {type(value).__name__}"
+    kind = f"an array of shape {shape}" if shape else with_article(type(value).__name__)
     return DTypeError(f"operand '{name}' ({kind}): {why}")
 
 

@@ -29,7 +29,7 @@ from ..core.dtypes import (
     Weak,
     dtype,
 )
-from ..core.errors import DomainError, DTypeError, RangeError
+from ..core.errors import DomainError, DTypeError, RangeError, with_article
 from ..ops.row import Op
 from ..ops.table import CAST
 from .nodes import Constant, Params
@@ -58,7 +58,8 @@ def constant_from(value: object) -> Constant | None:
 
         own = own_meaning(type(value))
         if own is not None:
-            raise DTypeError(f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant")
+            given = with_article(type(value).__name__)
+            raise DTypeError(f"{given} gives {own}; write numpy.asarray(x) if plain numbers are meant")
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         kind = dtype(value.dtype)
         return Constant(float(value) if kind.is_float else value.item(), kind)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..core.errors import BcastgenError, TraceError, placed
-from .source_lines import users_line
+from .source_lines import package_of, users_line
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -36,6 +36,14 @@ def asked() -> TraceError:
         "whether an operand is an array or a number is not known while tracing: the kernel serves both, and a branch "
         "would be taken once for all calls; leave the test out (numpy's functions take both), test before the call, or "
         "make it a parameter that static= names"
+    )
+
+
+def _asked_by(package: str) -> TraceError:
+    """Return the error of another package's function that asks what kind of argument a stand-in is."""
+    return TraceError(
+        f"a function of {package} asks which kind of array an operand is, and so cannot be recorded; write NumPy's "
+        f"function of that name, or call {package} outside the kernel"
     )
 
 
@@ -147,7 +155,10 @@ class Declared(metaclass=Kind):
     @property  # type: ignore[misc]
     def __class__(self) -> NoReturn:  # type: ignore[override]
         file, line = users_line()
-        error = AskedError(str(asked()), _instruction(1))
+        package = package_of(sys._getframe(1).f_code.co_filename)
+        # NumPy asks on behalf of the function that calls it.
+        known = package in (None, "numpy", package_of(file))
+        error = AskedError(str(asked() if known else _asked_by(str(package))), _instruction(1))
         self.builder.refused.append(placed(error, f"at {file}:{line}") if file else error)
         raise error
 

@@ -11,6 +11,7 @@ import sys
 
 import numpy as np
 
+from ..core.errors import with_article
 from ..ops.table import OPS
 
 __all__ = ["OF_ARRAYS", "attribute", "function", "index", "keyword", "method", "value"]
@@ -180,6 +181,7 @@ def value(given: object, name: str | None = None, of: str | None = None) -> str:
     "'fast' is a str; a kernel holds arrays and numbers only: compare it outside, and make a kernel for each case"
     """
     kind = type(given).__name__
+    a_kind = with_article(kind)
     sparse = sys.modules.get("scipy.sparse")
     match given:
         case np.ndarray(shape=shape):
@@ -187,18 +189,18 @@ def value(given: object, name: str | None = None, of: str | None = None) -> str:
             shown = "an array" if name is None else f"'{name}' is an array"
             why = f"{shown} of shape {shape} from outside the kernel; pass it in as an operand{named}"
         case str() | bytes():
-            why = f"{given!r:.40} is a {kind}; a kernel holds arrays and numbers only: compare it outside, "
+            why = f"{given!r:.40} is {a_kind}; a kernel holds arrays and numbers only: compare it outside, "
             why += "and make a kernel for each case" if of is None else f"or decorate with static='{of}'"
         case list() | tuple() | range():
-            why = f"a {kind} is no array while tracing; make it one by numpy.asarray, and pass it in as an operand"
+            why = f"{a_kind} is no array while tracing; make it one by numpy.asarray, and pass it in as an operand"
         case None:
             why = "None is no array and no number; give every operand a value"
         case _ if sparse is not None and sparse.issparse(given):
-            why = f"a {kind} is sparse; pass x.toarray() in as an operand"
+            why = f"{a_kind} is sparse; pass x.toarray() in as an operand"
         case _ if hasattr(given, "__array__") or hasattr(given, "__dlpack__"):
-            why = f"a {kind} from outside the kernel; pass it in as an operand"
+            why = f"{a_kind} from outside the kernel; pass it in as an operand"
         case _ if type(given).__module__ in ("fractions", "decimal"):
-            why = f"a {kind} is no number that machines compute with; write float(x)"
+            why = f"{a_kind} is no number that machines compute with; write float(x)"
         case _ if callable(given):
             why = f"{getattr(given, '__name__', kind)} is a function; call it"
         case _:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .nodes import SourceLine
 
-__all__ = ["last_line", "name_of", "users_line"]
+__all__ = ["last_line", "name_of", "package_of", "users_line"]
 
 # Frames of these folders, and those of Python's own frozen modules, are not the user's.
 _FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__))
@@ -39,14 +39,20 @@ def users_line() -> SourceLine:
                 break
         else:
             found.append((file, frame.f_lineno))
-            if _package(file) is None:
+            if package_of(file) is None:
                 break
         frame = frame.f_back
     return _innermost(found[::-1]) or ("", 0)
 
 
-def _package(file: str) -> str | None:
-    """Return the installed package that a file is of; None for any other file."""
+def package_of(file: str) -> str | None:
+    """Return the installed package that a file is of; None for any other file.
+
+    Examples
+    --------
+    >>> package_of("/usr/lib/python3/dist-packages/jax/_src/api.py")
+    'jax'
+    """
     for folder in _INSTALLED:
         _, at, rest = file.partition(folder)
         if at:
@@ -56,8 +62,8 @@ def _package(file: str) -> str | None:
 
 def _innermost(lines: list[SourceLine]) -> SourceLine | None:
     """Return the last of these lines, the outermost first, that is of no package but the first line's."""
-    own = _package(lines[0][0]) if lines else None
-    return next((line for line in reversed(lines) if _package(line[0]) in (None, own)), None)
+    own = package_of(lines[0][0]) if lines else None
+    return next((line for line in reversed(lines) if package_of(line[0]) in (None, own)), None)
 
 
 def name_of(value: object) -> str | None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DTYPES, DType, dtype, in_numpy_code, meant_by
-from ..core.errors import BcastgenError, ParseError, TraceError
+from ..core.errors import BcastgenError, ParseError, TraceError, with_article
 from ..core.python_text import parse_expression
 from ..ops.row import Op
 from ..ops.table import OPS, SEVERAL, find_op, known_ops
@@ -226,7 +226,8 @@ class _Reader:
         match tree:
             case ast.Constant(value=value):
                 if not isinstance(value, (bool, int, float, complex)):
-                    raise self._error(tree, f"a {type(value).__name__} is not a number an expression can hold")
+                    kind = with_article(type(value).__name__)
+                    raise self._error(tree, f"{kind} is not a number an expression can hold")
                 return self.builder.constant(value)
             case ast.Name(id=name):
                 return self._operand(tree, name)

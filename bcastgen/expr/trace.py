@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import numpy as np
 
 from ..core.dtypes import BOOL, F64, DType, dtype, in_numpy_code
-from ..core.errors import BcastgenError, DTypeError, TraceError, placed
+from ..core.errors import BcastgenError, DTypeError, TraceError, placed, with_article
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
 from .build import Builder
@@ -541,11 +541,11 @@ def trace(
     strange = next((type(value) for value in values if not is_tracer(value) and isinstance(value, _CONTAINERS)), None)
     if strange in (list, tuple):
         raise TraceError(
-            f"the function returns a {strange.__name__} among its results, and a call returns one tuple of arrays; "
-            "write (a, *b) in the place of (a, b)"
+            f"the function returns {with_article(strange.__name__)} among its results, and a call returns one tuple of "
+            "arrays; write (a, *b) in the place of (a, b)"
         )
     if strange is not None:
-        shown = "None" if strange is type(None) else f"a {strange.__name__}"
+        shown = "None" if strange is type(None) else with_article(strange.__name__)
         raise TraceError(f"the function returns {shown}; return the resulting array, or a tuple of arrays")
     return builder.finish(tuple(_node(builder, value, "return") for value in values))
 
@@ -554,9 +554,13 @@ def _check_tuple(returned: tuple[object, ...] | list[object]) -> None:
     """Refuse what calls do not return as the function does: they return one array, or a tuple of several."""
     kind = type(returned).__name__
     if len(returned) == 1:
-        raise TraceError(f"the function returns a {kind} of one array, and a call would return the array; return it")
+        raise TraceError(
+            f"the function returns {with_article(kind)} of one array, and a call would return the array; return it"
+        )
     if type(returned) is not tuple:
-        raise TraceError(f"the function returns a {kind}, and a call would return a tuple; return tuple(...) of it")
+        raise TraceError(
+            f"the function returns {with_article(kind)}, and a call would return a tuple; return tuple(...) of it"
+        )
 
 
 _CONTAINERS = (list, tuple, dict, set, frozenset, str, bytes, type(None))

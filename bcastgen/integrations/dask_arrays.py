@@ -24,7 +24,7 @@ from dask.blockwise import Blockwise, blockwise, blockwise_token
 from dask.highlevelgraph import HighLevelGraph
 
 from ..core.dtypes import from_key
-from ..core.errors import BcastgenError, DTypeError, placed
+from ..core.errors import BcastgenError, DTypeError, placed, with_article
 from ..expr.trace import trace
 from ..kernel.handed_over import is_elementwise
 from ..kernel.identity import single_threaded
@@ -145,7 +145,8 @@ def fused(array: Any) -> Any:
     if not isinstance(array, da.Array):
         inner = None if isinstance(array, np.ndarray) else getattr(array, "data", None)
         if not isinstance(inner, da.Array):
-            raise DTypeError(f"fuse() takes a Dask array, or an xarray object of one, not a {type(array).__name__}")
+            kind = with_article(type(array).__name__)
+            raise DTypeError(f"fuse() takes a Dask array, or an xarray object of one, not {kind}")
         return array.copy(data=fused(inner))
     layers = array.dask.layers
     chain = _Chain(layers)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from ..core import dtypes
-from ..core.errors import DTypeError
+from ..core.errors import DTypeError, with_article
 
 __all__ = ["as_ndarray", "as_own", "written"]
 
@@ -36,7 +36,7 @@ def as_ndarray(what: str, tensor: Any, is_out: bool = False) -> np.ndarray[Any, 
         If the tensor is on another device, sparse or quantised, or records gradients; says how to convert it.
     """
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-        raise DTypeError(f"{what} is a {type(tensor).__name__}, which may mean more; pass a plain tensor")
+        raise DTypeError(f"{what} is {with_article(type(tensor).__name__)}, which may mean more; pass a plain tensor")
     if tensor.device.type != "cpu":
         raise DTypeError(f"{what} is a tensor on {tensor.device}, and kernels compute on the CPU; pass x.cpu()")
     if tensor.layout is not torch.strided or tensor.is_quantized:

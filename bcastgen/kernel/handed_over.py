@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import DTypeError
+from ..core.errors import DTypeError, with_article
 from ..expr.nodes import Reduce, has_views, topological
 from ..runtime.foreign import integration_of
 from ..runtime.slow_path import bind, overrides_numpy
@@ -220,4 +220,4 @@ def _what(kernel: Any, owner: object, values: tuple[object, ...]) -> str:
     """Return which operand an object is, for messages."""
     names = (name for name, value in zip(kernel.operands, values, strict=False) if value is owner)
     name = next((f"operand '{name}'" for name in names), "out")
-    return f"{name} is a {type(owner).__name__}"
+    return f"{name} is {with_article(type(owner).__name__)}"

@@ -98,6 +98,9 @@ class Kernel(UfuncAttributes, KernelBase):
     array([1., 3., 5.])
     """
 
+    # The traced function; kernels of texts and ops have none, which `inspect.unwrap` tells by the attribute's absence.
+    __wrapped__: Callable[..., Any]
+
     def __init__(
         self,
         expression: Expression | Callable[[], Expression],
@@ -134,7 +137,6 @@ class Kernel(UfuncAttributes, KernelBase):
         self._digest: str | None = None
         self._variants: Variants | None = None
         self._op = None
-        self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
         self.__qualname__ = name
         # Without it typing.get_type_hints() takes those of this class.

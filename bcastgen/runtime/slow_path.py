@@ -365,16 +365,15 @@ def _as_array(what: str, value: object) -> Array:
         )
     if overrides_numpy(kind):
         raise errors.DTypeError(
-            f"{what} is a {kind.__name__}{_shown(value)}, which gives NumPy's functions its own meaning "
-            "(__array_ufunc__); "
-            "pass numpy.asarray(x) if its plain numbers are meant"
+            f"{what} is {errors.with_article(kind.__name__)}{_shown(value)}, which gives NumPy's functions its own "
+            "meaning (__array_ufunc__); pass numpy.asarray(x) if its plain numbers are meant"
         )
     if isinstance(value, np.ndarray):
         own = own_meaning(kind)
         if own is not None:
             raise errors.DTypeError(
-                f"{what} is a {kind.__name__}{_shown(value)}, which gives {own}; pass numpy.asarray(x) if its plain "
-                "numbers are meant"
+                f"{what} is {errors.with_article(kind.__name__)}{_shown(value)}, which gives {own}; pass "
+                "numpy.asarray(x) if its plain numbers are meant"
             )
         return value.view(np.ndarray)
     try:
@@ -384,4 +383,5 @@ def _as_array(what: str, value: object) -> Array:
     except (TypeError, ValueError, BufferError) as error:
         if isinstance(error, TypeError) and hasattr(kind, "__array__"):
             raise  # its own
-        raise errors.DTypeError(f"{what} is a {kind.__name__} that is not an array: {error}") from error
+        given = errors.with_article(kind.__name__)
+        raise errors.DTypeError(f"{what} is {given} that is not an array: {error}") from error

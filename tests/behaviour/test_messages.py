@@ -213,6 +213,8 @@ USES = {
     "tuple of one": (jit(lambda x: (x,)), bg.TraceError, "a tuple of one array", "return it"),
     "named tuple": (jit(lambda x: Pair(x, x)), bg.TraceError, "returns a Pair", "return tuple(...)"),
     "weights": (jit(lambda x: np.average(x, weights=x)), bg.TraceError, "numpy.average", "w.sum(axis=0)"),
+    "an object": (lambda: bg.add(object(), A), bg.DTypeError, "operand 'a' (an object)", "add()"),
+    "text for a function": (lambda: bg.jit("(f32[?] a) -> a"), bg.TraceError, "from_text", "signature="),
     "dtype": (jit(lambda x: x.astype("U3")), bg.DTypeError, "it is text", "test_messages.py", "kernel(x)"),
 }  # fmt: skip
 
@@ -225,7 +227,7 @@ def test_the_error_says_what_where_and_what_to_do(name):
     message = str(caught.value)
     missing = [part for part in parts if part not in message]
     assert not missing, f"{missing} not in: {message}"
-    assert not re.search(r"Tracer\b|NoneType|^\W", message)
+    assert not re.search(r"Tracer\b|NoneType|^\W|\b[Aa] [aeioAEIO]\w", message)
 
 
 def test_attributes_of_a_shape_error_are_kept():
@@ -261,6 +263,13 @@ def test_the_methods_of_ufuncs_have_a_cure():
     with pytest.raises(AttributeError, match="'Kernel' object has no attribute 'no_such'"):
         bg.add.no_such  # noqa: B018
     assert not hasattr(bg.erf, "at")
+
+
+def test_functions_of_jax_are_refused_by_name():
+    jnp = pytest.importorskip("jax.numpy", reason="its functions ask their operands' classes")
+    asks = r"a function of jax asks .*; write NumPy's function .* at .*test_messages\.py:\d+ in kernel\(x\)"
+    with pytest.raises(bg.TraceError, match=asks):
+        bg.jit(lambda x: jnp.exp(x))
 
 
 def test_functions_of_torch_are_refused_by_name():

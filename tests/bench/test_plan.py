@@ -47,6 +47,12 @@ def test_the_default_is_a_selection_and_full_is_everything():
     assert names(planned("--quick")) == set(workloads.QUICK)
 
 
+def test_the_listing_has_every_workload_in_its_class():
+    lines = plan.listing().replace("\n    ", " ").splitlines()
+    listed = {line.partition(": ")[0]: line.partition(": ")[2].split(", ") for line in lines}
+    assert listed == {kind: [r.name for r in WORKLOADS.values() if r.kind == kind] for kind in workloads.KINDS}
+
+
 def test_workloads_kinds_and_sizes_are_chosen():
     chosen = planned("--workloads", "exp_f64", "--sizes", "3,4k")
     assert [(workload.name, size) for workload, size in chosen] == [("exp_f64", 3), ("exp_f64", 4096)]

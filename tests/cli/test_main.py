@@ -305,6 +305,18 @@ def test_the_module_runs_as_a_program():
     assert done.stdout.strip() == f"bcastgen {bcastgen.__version__}"
 
 
+@pytest.mark.parametrize("command", [["ops"], ["ops", "exp"], ["bench", "--list"], ["completion", "bash"]])
+def test_a_reader_that_has_left_is_no_error(command):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        program = [sys.executable, "-m", "bcastgen", *command]
+        done = subprocess.run(program, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_an_extent_that_no_operand_determines(capsys):
     text = "broadcast_in_dim(a, (n,), ()) + 1"
     assert main(["run", text, "--in", "a=2", "--extent", "n=3"]) == 0

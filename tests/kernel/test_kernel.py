@@ -6,6 +6,7 @@ The file is long because everything a kernel's methods promise is asked here.
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import re
 import subprocess
@@ -448,3 +449,12 @@ def test_what_types_and_ranks_refuse_names_the_kernel(text, shapes, place):
         with pytest.raises(bg.BroadcastError) as error:
             call()
         assert str(error.value).endswith(f", {place}"), error.value
+
+
+def test_tools_that_unwrap_find_the_function_or_the_kernel():
+    def double(x):
+        return x * 2
+
+    assert inspect.unwrap(bg.jit(double)) is double
+    for kernel in (bg.add, bg.from_text("a * 2"), bg.jit(np.exp)):
+        assert inspect.unwrap(kernel) in (kernel, np.exp)

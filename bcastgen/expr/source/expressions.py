@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import BcastgenError
+from ...core.errors import BcastgenError, with_article
 from ...ops.row import Op
 from ..folding import constant_from
 from ..nodes import Constant, Node
@@ -330,7 +330,7 @@ def _static(condition: Condition) -> Value:
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 40 else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else with_article(type(value).__name__)
 
 
 INNER_FUNCTION = "a function inside is not read; define it outside, and call it here"

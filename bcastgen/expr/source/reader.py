@@ -19,6 +19,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...core.errors import with_article
 from ...core.frozen import dataclass
 from ...ops.internal_rows import ENDED
 from ...ops.table import OPS
@@ -120,7 +121,7 @@ def _result(builder: Builder, text: FunctionText, value: Value) -> Node:
 
 
 def _kind(value: object) -> str:
-    return "None for some or all elements" if value is None else f"a {type(value).__name__}"
+    return "None for some or all elements" if value is None else with_article(type(value).__name__)
 
 
 class _Reader(Frames):
