@@ -17,7 +17,6 @@ from ..core.errors import BcastgenError, TraceError
 from ..core.forks import undivided
 from ..core.options import names_of
 from ..kernel.kernel import Kernel
-from ..shape.types.cursor import excerpt
 
 __all__ = ["Make", "Parameters", "check_names"]
 
@@ -40,7 +39,7 @@ class Parameters:
             raise TraceError(f"{self.name} is a classmethod, which cannot be called yet; put @classmethod above")
         if isinstance(function, str):
             raise TraceError(
-                f"jit takes a function, not the text {excerpt(function)}; texts are read by bcastgen.from_text, and "
+                f"jit takes a function, not the text {function!r:.60}; texts are read by bcastgen.from_text, and "
                 "declared types are given as signature=..."
             )
         try:
