@@ -265,7 +265,7 @@ class Opting:
         ),
         ("text", r"operand 'b' \(a str\): dtype '<U4' is not supported"),
         (None, "operand 'b' is None; give an array or a number"),
-        (object(), r"operand 'b' \(a object\): dtype 'object'"),
+        (object(), r"operand 'b' \(an object\): dtype 'object'"),
         (
             np.zeros(2, ml_dtypes.int1),
             r"operand 'b' \(an array of shape \(2,\)\): dtype 'int1' is not supported; use one of .*float32, float64",
@@ -280,8 +280,8 @@ class Opting:
             np.ma.masked_array([1.0, 2.0], [0, 1]),
             r"operand 'b' is a masked array of shape \(2,\) .*, and its mask would be lost; pass x.filled",
         ),
-        (Overriding(), r"operand 'b' is a Overriding, which gives .*__array_ufunc__.*numpy.asarray"),
-        (Opting(), "operand 'b' is a Opting"),
+        (Overriding(), r"operand 'b' is an Overriding, which gives .*__array_ufunc__.*numpy.asarray"),
+        (Opting(), "operand 'b' is an Opting"),
         (np.zeros(2).view(Units), "operand 'b' is a Units"),
     ],
 )

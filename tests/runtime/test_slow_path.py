@@ -126,7 +126,7 @@ class Exported:
 def test_arrays_that_have_dlpack_alone():
     array = np.arange(6.0).reshape(2, 3).T
     assert np.shares_memory(clean_operand("x", Exported(array)), array)
-    with pytest.raises(DTypeError, match="operand 'x' is a Exported that is not an array: on another device"):
+    with pytest.raises(DTypeError, match="operand 'x' is an Exported that is not an array: on another device"):
         clean_operand("x", Exported(array, True))
 
 

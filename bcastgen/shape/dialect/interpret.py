@@ -265,10 +265,12 @@ def _failure(operation: Operation, operands: Sequence[Known], message: str) -> B
     name = at.name if at is not None else None
     if known is None:
         why = f": {message}" if message else ""
-        return BroadcastError(f"{_described(operation, operands)} has no result of its type{why}", operand=name)
+        place = f" (at {operation.location})" if operation.location else ""
+        return BroadcastError(f"{_described(operation, operands)} has no result of its type{why}{place}", operand=name)
+    # The author has not named what has a number as its name.
+    needed = f"a valid operand '{name}'" if name and not name.isdigit() else "a valid one"
     return BroadcastError(
-        f"{message + ': ' if message else ''}{known.cause}; {operation.name} needs a valid operand '{name}'",
-        operand=name,
+        f"{message + ': ' if message else ''}{known.cause}; {operation.name} needs {needed}", operand=name
     )
 
 
