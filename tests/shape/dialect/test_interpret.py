@@ -196,5 +196,5 @@ def test_a_reduction_of_a_shape_that_may_prove_invalid_may_end_the_run():
     program = shape.program("p", function, a="!shape.shape", b="!shape.shape")
     assert [program.check((None,), (2,)), program.check((2,), (2,))] == [None, True]
     assert program.check((3,), (2,)) is False
-    with pytest.raises(BroadcastError, match=r"shape\.reduce needs a valid operand"):
+    with pytest.raises(BroadcastError, match=r"shape\.reduce needs a valid"):
         program.run((3,), (2,))
