@@ -13,8 +13,16 @@ static inline const char *bcg_digits(int64_t number, char digits[21])
 {
     uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     char *first = &digits[20];
-    for (*first = '\0'; rest > 0 || *first == '\0'; rest /= 10) *--first = (char)('0' + rest % 10);
-    if (number < 0) *--first = '-';
+    *first = '\0';
+    do {
+        first--;
+        *first = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0) {
+        first--;
+        *first = '-';
+    }
     return first;
 }
 

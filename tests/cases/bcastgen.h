@@ -213,8 +213,16 @@ static inline const char *bcastgen_digits(int64_t number, char digits[21])
 {
     uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     char *first = &digits[20];
-    for (*first = '\0'; rest > 0 || *first == '\0'; rest /= 10) *--first = (char)('0' + rest % 10);
-    if (number < 0) *--first = '-';
+    *first = '\0';
+    do {
+        first--;
+        *first = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0) {
+        first--;
+        *first = '-';
+    }
     return first;
 }
 
@@ -659,7 +667,8 @@ static inline size_t bcastgen_write(const char *sentence, const char *const *nam
         if (*sentence == '<' && why != NULL && why->expected == 1) while (*sentence != '>') sentence++;
         if (*sentence == '[' || *sentence == ']' || *sentence == '<' || *sentence == '>') continue;
         if (*sentence == '%') {
-            const char field = *++sentence;
+            sentence++;
+            const char field = *sentence;
             const int32_t array = why == NULL ? -1 : field == 'o' ? why->operand : why->against;
             if (why == NULL) words = "?";
             else if (field == 'd') words = bcastgen_digits(why->dim, digits);

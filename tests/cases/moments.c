@@ -40,7 +40,8 @@ static double moments_sum_f64_block(double *block, int64_t count)
 
 static void moments_sum_f64_add(moments_sum_f64 *so_far, double x)
 {
-    so_far->block[so_far->count++ % 128] = x;
+    so_far->block[so_far->count % 128] = x;
+    so_far->count++;
     if (so_far->count % 128 != 0) return;
     double total = moments_sum_f64_block(so_far->block, 128);
     int k = 0;

@@ -129,7 +129,8 @@ static float softmax_max_f32_block(float *block, int64_t count)
 
 static void softmax_max_f32_add(softmax_max_f32 *so_far, float x)
 {
-    so_far->block[so_far->count++ % 128] = x;
+    so_far->block[so_far->count % 128] = x;
+    so_far->count++;
     if (so_far->count % 128 != 0) return;
     float total = softmax_max_f32_block(so_far->block, 128);
     int k = 0;
@@ -177,7 +178,8 @@ static float softmax_sum_f32_block(float *block, int64_t count)
 
 static void softmax_sum_f32_add(softmax_sum_f32 *so_far, float x)
 {
-    so_far->block[so_far->count++ % 128] = x;
+    so_far->block[so_far->count % 128] = x;
+    so_far->count++;
     if (so_far->count % 128 != 0) return;
     float total = softmax_sum_f32_block(so_far->block, 128);
     int k = 0;

@@ -40,7 +40,8 @@ static float weighted_sum_sum_f32_block(float *block, int64_t count)
 
 static void weighted_sum_sum_f32_add(weighted_sum_sum_f32 *so_far, float x)
 {
-    so_far->block[so_far->count++ % 128] = x;
+    so_far->block[so_far->count % 128] = x;
+    so_far->count++;
     if (so_far->count % 128 != 0) return;
     float total = weighted_sum_sum_f32_block(so_far->block, 128);
     int k = 0;
