@@ -110,7 +110,10 @@ def save_results(results: Mapping[str, Any], files: Sequence[Path]) -> list[str]
     if files[0].suffix == ".npz":
         kinds, held = [", ".join(map(" ".join, zip(results, kinds, strict=True)))], [results]
     if str(files[0]) == "-":
-        _write(sys.stdout.buffer, files[0], held[0])
+        # NumPy before 2.1 asks a stream for its position, which a pipe has not.
+        held_back = io.BytesIO()
+        _write(held_back, files[0], held[0])
+        sys.stdout.buffer.write(held_back.getbuffer())
         sys.stdout.flush()
         return []
     asides = [path.with_name(f".{path.name}.{os.getpid()}") for path in files]

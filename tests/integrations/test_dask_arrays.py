@@ -184,6 +184,15 @@ def threads(kernel):
     return _single(kernel).threads
 
 
+def _state(client, future):
+    """Return what tells why a computation does not go on: each worker's state and memory, the tasks, the error."""
+    described = client.scheduler_info(n_workers=-1)["workers"].values()
+    workers = [
+        (each.get("status"), each["metrics"]["memory"] >> 20, each["metrics"].get("task_counts")) for each in described
+    ]
+    return f"workers {workers} (state, MB, tasks); error {future.exception() if future.status == 'error' else None!r}"
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_data_larger_than_a_worker_while_one_is_killed(tmp_path, monkeypatch):
@@ -218,6 +227,8 @@ def test_data_larger_than_a_worker_while_one_is_killed(tmp_path, monkeypatch):
         victim = next(iter(client.run(os.getpid).values()))
         done = client.compute(da.store(chain(data, line) + 1, target, compute=False, lock=False))
         while not any((tmp_path / "out.zarr" / "c").glob("*/*")):
+            assert done.status == "pending", f"the computation is {done.status}: {_state(client, done)}"
+            assert time.monotonic() - began < 60, f"no block is written: {_state(client, done)}"
             time.sleep(0.02)
         os.kill(victim, 9)
         distributed.wait(done, timeout=50)
