@@ -30,6 +30,7 @@ import numpy as np
 
 import bcastgen
 from bcastgen.core.dtypes import F32, F64, DType, dtype
+from bcastgen.core.progress import Progress
 from bcastgen.ops.row import Op
 from bcastgen.ops.table import OPS
 
@@ -156,10 +157,15 @@ def measured(op: Op, kind: DType, math: str, count: int) -> Measured:
 
 
 def _all(names: Sequence[str], count: int, fma: bool) -> Iterator[Measured]:
-    for op in FUNCTIONS:
-        for kind in (F32, F64):
-            if op.name not in names or op.types((kind,) * op.arity)[1] is not kind:
-                continue
+    rows = [
+        (op, kind)
+        for op in FUNCTIONS
+        for kind in (F32, F64)
+        if op.name in names and op.types((kind,) * op.arity)[1] is kind
+    ]
+    with Progress("accuracy" if fma else "accuracy without FMA", len(rows)) as progress:
+        for op, kind in rows:
+            progress.step(f"{op.name} {kind.name}")
             for math in ("accurate", "fast") if op.forms.fast is not None else ("accurate",):
                 yield replace(measured(op, kind, math, count), fma=fma)
 

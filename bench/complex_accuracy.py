@@ -16,12 +16,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 import bcastgen
 from bcastgen.core.dtypes import C64, C128
+from bcastgen.core.progress import Progress
 from bcastgen.ops.table import OPS
 
 from .accuracy import _NO_FMA
@@ -36,13 +38,14 @@ _START, _END = "<!-- errors: python -m bench.complex_accuracy writes this table 
 def measured_parts(count: int) -> dict[str, list[str]]:
     """Return for each function its largest errors in c128 and c64, by part and by absolute value."""
     found: dict[str, list[str]] = {name: [] for name in COMPLEX_FUNCTIONS}
-    for kind in (C128, C64):
-        samples = complex_samples(kind, count)
-        for name, cells in found.items():
+    samples = {kind: complex_samples(kind, count) for kind in (C128, C64)}
+    with Progress("complex accuracy", len(samples) * len(found)) as progress:
+        for kind, name in product(samples, found):
+            progress.step(f"{name} {kind.name}")
             # Beyond that the product of the angle with log 2 is rounded.
-            kept = samples[abs(samples.imag) < 2.0**26] if name == "exp2" else samples
+            kept = samples[kind][abs(samples[kind].imag) < 2.0**26] if name == "exp2" else samples[kind]
             by_size, by_part = complex_errors_of(OPS[name], kind, kept, getattr(bcastgen, name)(kept))
-            cells.append(f"{np.max(by_part):.2f}, {np.max(by_size):.2f}")
+            found[name].append(f"{np.max(by_part):.2f}, {np.max(by_size):.2f}")
     return found
 
 

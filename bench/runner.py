@@ -23,6 +23,7 @@ from typing import TextIO
 import numpy as np
 
 from bcastgen.core.errors import BcastgenError
+from bcastgen.core.progress import Progress
 
 from . import expression
 from .bandwidth import Mover
@@ -33,7 +34,7 @@ from .machine import describe, threads_limited
 from .measure import Call, Clock, Samples, interleave
 from .peers import AGAIN, OURS, OWN, Case, Peer
 from .plan import add_arguments, contestants, listing, plan
-from .report import header, legend, row, saved, summary
+from .report import header, legend, row, saved, size_text, summary
 from .results import Cell, Report, Timing
 from .spelling import NoForm
 from .throughput import Throughput
@@ -214,13 +215,17 @@ def run(
     cells: list[Cell] = []
     left = options.total
     try:
-        for done, (workload, size, variant) in enumerate(todo):
-            budget = min(options.budget, max(0.0, left) / (len(todo) - done))
-            began = clock()
-            cell = measure_cell(workload, size, variant, peers, replace(options, budget=budget), limits, clock=clock)
-            left -= clock() - began
-            cells.append(cell)
-            print(row(cell), file=stream, flush=True)
+        with Progress("bench", len(todo)) as progress:
+            for done, (workload, size, variant) in enumerate(todo):
+                progress.step(f"{workload.name} {size_text(size)} {variant}")
+                budget = min(options.budget, max(0.0, left) / (len(todo) - done))
+                began = clock()
+                chosen = replace(options, budget=budget)
+                cell = measure_cell(workload, size, variant, peers, chosen, limits, clock=clock)
+                left -= clock() - began
+                cells.append(cell)
+                progress.clear()
+                print(row(cell), file=stream, flush=True)
     except KeyboardInterrupt:
         print("interrupted; what follows is what was measured", file=stream)
     how = {"rounds": str(options.rounds), "seed": str(options.seed), "rates": _rates(limits)}

@@ -7,7 +7,7 @@ In: one kernel or several, or a program, and a directory.  Out: files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,9 +122,15 @@ def emit_c(
 
 
 def module_source(
-    kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], name: str, form: CForm, made_by: str = ""
+    kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel],
+    name: str,
+    form: CForm,
+    made_by: str = "",
+    begin: Callable[[str], None] | None = None,
 ) -> CSource:
     """Return the files of a module; `made_by` is the command that makes them again, if that is no call in Python.
+
+    Before each kernel `begin` is called with its name.
 
     Raises
     ------
@@ -150,7 +156,12 @@ def module_source(
         )
     form = form.checked()
     made_by = made_by or f"bcastgen.emit_c(kernels, directory, {name!r}{form.arguments})"
-    return render_module(name, [kernel.standalone_part(label, form) for label, kernel in pairs], form, made_by)
+    parts = []
+    for label, kernel in pairs:
+        if begin is not None:
+            begin(label)
+        parts.append(kernel.standalone_part(label, form))
+    return render_module(name, parts, form, made_by)
 
 
 def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:

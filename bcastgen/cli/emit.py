@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ..api.standalone_c import emit_shape, module_source
 from ..core.errors import ParseError
 from ..core.options import options_of
+from ..core.progress import Progress
 from ..emit.standalone import CForm, write_sources
 from .check_emitted import check_files
 from .flags import add_flags, flag_values, typed_flags
@@ -58,7 +59,9 @@ def run(options: argparse.Namespace) -> int:
         given = [] if options.name is None else ["--name", options.name]
         flags = [*given, *typed_flags(options, options_of(CForm)), *typed_rules(options)]
         made_by = shlex.join(["bcastgen", "emit", options.expression, *flags])
-        paths = write_sources(module_source(kernels, name, CForm(**form), made_by), options.output)
+        with Progress("emit", len(kernels)) as progress:
+            source = module_source(kernels, name, CForm(**form), made_by, progress.step)
+        paths = write_sources(source, options.output)
     for path in paths:
         print(path)
     return _check(paths, options) if options.check else 0
