@@ -11,10 +11,10 @@ that it has a form for, of its time over ours; the last bar takes the fastest li
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from xml.etree import ElementTree as xml
 
 from bcastgen.core.errors import BcastgenError
 
+from .drawing import Drawing
 from .peers import NUMPY, OURS, OWN
 from .report import size_text
 from .results import Cell, Report
@@ -30,16 +30,6 @@ _LIBRARIES = {
 }
 _BEST = "the best of them"
 _WIDTH, _LABELS, _BARS, _STEP, _TOP = 720, 150, 500, 30, 64
-_STYLE = """
-text { font: 14px system-ui, sans-serif; fill: #1f2328 }
-.title { font-weight: 600; font-size: 16px }
-.note { font-size: 12px; fill: #59636e }
-.bar { fill: #8c959f } .ours { fill: #0969da } .best { fill: #57606a }
-@media (prefers-color-scheme: dark) {
-  text { fill: #f0f6fc } .note { fill: #9198a1 }
-  .bar { fill: #656c76 } .ours { fill: #4493f8 } .best { fill: #9198a1 }
-}
-"""
 
 
 def library_of(contestant: str) -> str:
@@ -106,34 +96,21 @@ def figure(reports: Sequence[Report]) -> str:
     threads = reports[0].threads
     title = f"Time beside bcastgen, {threads} thread{'s' if threads > 1 else ''} (shorter is faster)"
     spoken = "; ".join(f"{name} {value:.2f}" for name, value, _, _ in bars)
-    svg = xml.Element(
-        "svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {_WIDTH} {height}", role="img", width=str(_WIDTH)
-    )
-    xml.SubElement(svg, "title").text = title
-    xml.SubElement(svg, "desc").text = f"Geometric mean of each library's time over bcastgen's: {spoken}."
-    xml.SubElement(svg, "style").text = _STYLE
-
-    def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> None:
-        element = xml.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "text-anchor": anchor})
-        element.text = words
-        if kind:
-            element.set("class", kind)
-
+    words = f"Geometric mean of each library's time over bcastgen's: {spoken}."
+    drawing = Drawing(_WIDTH, height, title, words)
     cells = max(count for _, count in (*found.values(), best))
-    text(16, 26, title, "title")
+    drawing.text(16, 26, title, "title")
     what = f"{cells} cells (workload, size, fresh result or out=), {_sizes(reports)} elements"
-    text(16, 46, f"Geometric mean over {what}", "note")
+    drawing.text(16, 46, f"Geometric mean over {what}", "note")
     for number, (name, value, note, kind) in enumerate(bars):
         y = _TOP + _STEP * number
         length = max(2.0, (_BARS - 100) * value / longest)
-        text(_LABELS - 10, y + 16, name, anchor="end")
-        box = {"x": str(_LABELS), "y": str(y), "width": f"{length:.1f}", "height": "22", "rx": "3"}
-        xml.SubElement(svg, "rect", {"class": kind, **box})
-        text(_LABELS + length + 8, y + 16, f"{value:.2f}" if name != "bcastgen" else "1")
+        drawing.text(_LABELS - 10, y + 16, name, anchor="end")
+        drawing.bar(_LABELS, y, length, kind)
+        drawing.text(_LABELS + length + 8, y + 16, f"{value:.2f}" if name != "bcastgen" else "1")
         if note:
-            text(_LABELS + length + 48, y + 16, note, "note")
+            drawing.text(_LABELS + length + 48, y + 16, note, "note")
     machine = reports[0].machine
     versions = [f"{library_of(name)} {machine[name]}" for name in (NUMPY, "numexpr", "numba") if name in machine]
-    text(16, height - 14, ", ".join([machine.get("cpu", ""), *versions]).strip(", "), "note")
-    xml.indent(svg)
-    return xml.tostring(svg, encoding="unicode") + "\n"
+    drawing.text(16, height - 14, ", ".join([machine.get("cpu", ""), *versions]).strip(", "), "note")
+    return str(drawing)

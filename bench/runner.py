@@ -29,6 +29,7 @@ from . import expression
 from .bandwidth import Mover
 from .check import difference
 from .compare import comparison
+from .curves import page
 from .figure import figure
 from .machine import describe, threads_limited
 from .measure import Call, Clock, Samples, interleave
@@ -244,7 +245,12 @@ def parser_of() -> argparse.ArgumentParser:
     parser.add_argument(
         "--report", metavar="FILE", type=Path, nargs="+", help="summarise the measurements in these files and stop"
     )
-    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw each library's time over ours to FILE, an SVG")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=Path,
+        help="draw each library's time over ours to FILE, an SVG; in an .html also the roofline and a curve a workload",
+    )
     parser.add_argument("--compare", metavar="FILE", type=Path, help="compare with the measurements in FILE, of --json")
     parser.add_argument("--rounds", metavar="N", type=int, help="samples of each contestant in a cell")
     parser.add_argument("--threads", metavar="N", type=int, default=1, help="threads of each contestant (default: 1)")
@@ -292,7 +298,8 @@ def _measure(arguments: argparse.Namespace, stream: TextIO) -> int:
 
 def _plot(reports: Sequence[Report], file: Path | None) -> None:
     if file is not None:
-        file.write_text(figure(reports), encoding="utf-8")
+        draw = page if file.suffix in (".html", ".htm") else figure
+        file.write_text(draw(reports), encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int:
