@@ -61,7 +61,7 @@ def _parsed(text: str) -> ast.expr:
     try:
         return parse_expression(text.lstrip(" \t"))
     except (RecursionError, MemoryError) as error:
-        raise ValueError(f"the expression cannot be read: {error or 'it is nested too deeply'}") from None
+        raise ValueError(f"the expression cannot be read: {str(error) or 'it is nested too deeply'}") from None
 
 
 def read(text: str, kinds: Mapping[str, str], optimization: str = "none") -> ExpressionNode:
