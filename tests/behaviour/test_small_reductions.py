@@ -1,0 +1,65 @@
+"""Small reductions: without a plan, and of integers in any order, they give what all others give."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+from bcastgen.core.errors import BcastgenError
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_folds_of_integers_are_numpys_for_any_number_and_in_any_layout(dtype):
+    random = np.random.default_rng(17)
+    ends = np.array([0, 1]) if dtype == "?" else np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype)
+    names = ("sum", "prod", "min", "max", "argmin", "argmax")
+    kernels = [bg.from_text(", ".join(f"{name}(x, axis={axis})" for name in names)) for axis in (0, 1)]
+    alone = [bg.from_text(f"{name}(x, axis=1)") for name in names]
+    for count in (1, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 257, 300, 1025):
+        x = random.integers(0, 255, (5, count)).astype(dtype)
+        at = random.random(x.shape) < 0.3
+        x[at] = random.choice(ends, at.sum())
+        for axis, operand in ((1, x), (0, np.ascontiguousarray(x.T)), (1, np.asfortranarray(x)), (1, x[:, ::-1])):
+            expected = [getattr(operand, name)(axis=axis) for name in names]
+            for got, want in zip(kernels[axis](operand), expected, strict=True):
+                np.testing.assert_array_equal(got, want, strict=True)
+        for kernel, name in zip(alone, names, strict=True):
+            np.testing.assert_array_equal(kernel(x), getattr(x, name)(axis=1), strict=True)
+
+
+def test_small_reductions_without_a_plan_have_the_bits_and_the_refusals_of_others():
+    random = np.random.default_rng(18)
+    for shape, axes in (
+        ((16,), (None, 0)),
+        ((1, 300), (1, None)),
+        ((7, 129), (1, 0)),
+        ((3, 4, 50), (2, (1, 2), (0, 2))),
+    ):
+        for name, keeps in itertools.product(("sum", "mean", "var", "max", "argmax"), (False, True)):
+            x = random.normal(size=shape).astype(np.float32)
+            for axis in axes:
+                if name == "argmax" and isinstance(axis, tuple):
+                    continue
+                kernel = bg.from_text(f"{name}(x, axis={axis}, keepdims={keeps})")
+                wide = np.zeros((*shape[:-1], 2 * shape[-1]), np.float32)
+                wide[..., ::2] = x
+                got, other = np.asarray(kernel(x)), np.asarray(kernel(wide[..., ::2]))
+                assert (
+                    got.tobytes() == other.tobytes() and got.shape == getattr(x, name)(axis=axis, keepdims=keeps).shape
+                )
+                out = np.empty_like(np.stack([got, got], axis=-1))[..., 0]
+                kernel(x, out=out)
+                assert out.tobytes() == got.tobytes()
+    fixed = bg.from_text("(f32[n, 32] x) -> sum(x, axis=1)")
+    with pytest.raises(BcastgenError, match="32"):
+        fixed(np.zeros((4, 33), np.float32))
+
+
+def test_a_result_on_its_own_operand_is_that_of_one_apart():
+    x = np.random.default_rng(19).integers(-9, 9, (40, 40))
+    kernel, expected = bg.from_text("sum(x, axis=1)"), x.sum(axis=1)
+    kernel(x, out=x[3])
+    np.testing.assert_array_equal(x[3], expected)
