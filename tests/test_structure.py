@@ -6,6 +6,8 @@ import ast
 import os
 import pkgutil
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -56,6 +58,18 @@ def test_no_module_imports_in_a_circle():
     known = rooms.modules()
     levels = rooms.floors({name: rooms.imports(name, known) for name in known})
     assert sum(map(len, levels)) == len(known) and len(levels) > 20
+
+
+def test_commands_of_pages_that_run_modules_of_tests_find_what_these_import():
+    """Under pytest `tests/support` is on the path, so that no other test sees what is missing."""
+    pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
+    modules = sorted(set(re.findall(r"python -m\s+(tests\.support\.\w+)", pages)))
+    assert len(modules) > 2
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    for module in modules:
+        command = [sys.executable, "-c", f"import runpy; runpy.run_module({module!r}, run_name='not main')"]
+        done = subprocess.run(command, cwd=ROOT, env=clean, capture_output=True, text=True)
+        assert done.returncode == 0, f"python -m {module}: {done.stderr}"
 
 
 def test_every_module_is_one_whose_examples_run():

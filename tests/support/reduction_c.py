@@ -21,11 +21,11 @@ import numpy as np
 import bcastgen as bg
 from bcastgen.core.dtypes import dtype
 from bcastgen.emit.standalone import CForm
-from compile_flags import QUICK
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from c_harness import ADDRESS, Case, Emitted, Harness, emit_module
+from compile_flags import QUICK
 from reduction_programs import Program
 
 FORMS = (
