@@ -29,6 +29,7 @@ typedef enum {
 #include "run_pause.inc"
 #include "run_plan.inc"
 #include "run_walk.inc"
+#include "run_expand.inc"
 
 /* ---- floating-point exceptions ----------------------------------------------------------------------------------- */
 
@@ -62,8 +63,11 @@ static int64_t run_points(const domain *d)
 static void run_part(domain *d, int streams)
 {
     if (d->nest->arrays + d->nest->stages <= FEW) {
-        _Alignas(LINE) char memory[FEW_BYTES];
-        walk_run(d, memory, MOST_TILE_BYTES, streams);
+        expand_plan plan;
+        char *const room = expand_pays(d, &plan) ? malloc((size_t)plan.bytes + LINE) : NULL;
+        if (room != NULL) expand_run(d, &plan, room + (-(uintptr_t)room % LINE), streams);
+        else walk_run_few(d, streams);
+        free(room);
         return;
     }
     /* bcg_run has allocated this much memory for the nest before anything was written. */

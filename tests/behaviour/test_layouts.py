@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bcastgen import from_text, jit
+from bcastgen import from_text, jit, set_num_threads
 from layouts import random_array, random_operand_shape, random_shape
 from long_runs import many
 
@@ -210,3 +210,43 @@ def test_a_scalar_needs_no_expansion_of_its_rank():
     kernel = from_text("(f64[*] a, f64[*] b) -> a + b", rank_expansion=False)
     np.testing.assert_array_equal(kernel(np.float64(2), np.ones(3)), [3, 3, 3])
     np.testing.assert_array_equal(kernel(np.ones(3), np.float64(2)), [3, 3, 3])
+
+
+# Masks of a, b and c over some dims and the points of short rows. Small operands are copied once for all rows that
+# repeat them: at once, for some indices of the outermost dim at a time, or for each of them anew.
+REPEATED = [
+    ((9, 4, 8, 16, 11), "p.q.k", ".qrs.", "pq.sk"),
+    ((300, 4, 3, 24, 5), "p.r.k", ".qrs.", "p..s."),
+    ((3, 40, 5, 30, 5), "pq.sk", "p.rs.", ".qr.k"),
+    ((2, 7, 8, 33, 3), "p.rs.", ".qr.k", "pq..k"),
+    ((2, 20, 8, 8, 16, 11), "op.r.k", "o.qrs.", "opq.sk"),
+]
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    set_num_threads(request.param)
+    yield request.param
+    set_num_threads(None)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "c16"])
+@pytest.mark.parametrize(("extents", "masks"), [(extents, masks) for extents, *masks in REPEATED], ids=str)
+def test_short_rows_of_operands_that_repeat_along_other_dims(
+    extents: tuple[int, ...], masks: list[str], dtype: str
+) -> None:
+    rng = np.random.default_rng(0)
+
+    def given(mask: str) -> Any:
+        shape = tuple(2 * n if letter != "." else 1 for n, letter in zip(extents, mask, strict=True))
+        gaps = tuple(slice(None, None, int(rng.choice([2, -2])) if n > 1 else 1) for n in shape)
+        halves = tuple(slice(0, n // 2) if n > 1 else slice(None) for n in shape)
+        values = rng.integers(0, 9, shape).astype(dtype)
+        return values[gaps] if mask == masks[0] else values[halves]
+
+    a, b, c = map(given, masks)
+    function = jit(lambda a, b, c: a * b + c)
+    out = np.full((2 * extents[0], *extents[1:-1], 2 * extents[-1]), 7, dtype)[::2, ..., ::2]
+    np.testing.assert_array_equal(function(a, b, c), a * b + c)
+    np.testing.assert_array_equal(function(a, b, c, out=out), a * b + c)
