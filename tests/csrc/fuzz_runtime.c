@@ -291,12 +291,14 @@ static void try_call(void)
     static const int32_t positions[] = {0, 1, 2, 3}, first[] = {0}, staged_reads[] = {4, 1};
     width = 1 << number(3);
     const int32_t bytes[] = {width, width, width, width};
-    const int32_t rank = (int32_t)number(5);
+    /* Operands that are small along other dims each, in several dims with short rows. */
+    const int mixed = chance();
+    const int32_t rank = (int32_t)(mixed ? between(4, 5) : number(5));
     int64_t domain_extents[MOST_DIMS];
     int64_t points = 1;
     for (int32_t dim = 0; dim < rank; dim++) {
         const int64_t room = 6000 / points;
-        domain_extents[dim] = between(1, chance() ? 4 : room < 1 ? 1 : room < 300 ? room : 300);
+        domain_extents[dim] = mixed ? between(2, 6) : between(1, chance() ? 4 : room < 1 ? 1 : room < 300 ? room : 300);
         if (domain_extents[dim] > room) domain_extents[dim] = 1;
         points *= domain_extents[dim];
     }
@@ -304,22 +306,22 @@ static void try_call(void)
     int64_t extents[4][MOST_DIMS], strides[4][MOST_DIMS], before[4], sizes[4];
     char *begins[4];
     for (int32_t k = 0; k < 4; k++) {
-        const int32_t own = k < 2 ? (int32_t)number(rank) : rank;
+        const int32_t own = k < 2 && !mixed ? (int32_t)number(rank) : rank;
         arrays[k] = (bcg_array){NULL, extents[k], strides[k], own};
         int32_t order[MOST_DIMS];
         for (int32_t dim = 0; dim < own; dim++) order[dim] = dim;
-        for (int32_t dim = own - 1; dim > 0; dim--) {
+        for (int32_t dim = own - 1; dim > 0 && !mixed; dim--) {
             const int32_t other = chance() ? dim : (int32_t)number(dim), kept = order[dim];
             order[dim] = order[other], order[other] = kept;
         }
-        int64_t next = width * (chance() ? 1 : between(1, 3));
+        int64_t next = width * (mixed || chance() ? 1 : between(1, 3));
         for (int32_t at = own - 1; at >= 0; at--) {
             const int32_t dim = order[at];
             extents[k][dim] = domain_extents[rank - own + dim];
             strides[k][dim] = next * (number(3) == 0 ? -1 : 1);
-            if (k < 2 && number(2) == 0) extents[k][dim] = 1;
+            if (k < 2 && number(mixed ? 1 : 2) == 0) extents[k][dim] = 1;
             else if (k < 2 && number(5) == 0) strides[k][dim] = width * between(-3, 3);
-            else next = (next * extents[k][dim] + (number(3) == 0 ? width * number(2) : 0));
+            else next = (next * extents[k][dim] + (!mixed && number(3) == 0 ? width * number(2) : 0));
         }
         sizes[k] = span(own, extents[k], strides[k], width, &before[k]);
         begins[k] = memory(sizes[k]);

@@ -18,7 +18,19 @@ from .inner_loops import InnerLoop, Schedule
 from .outer_loops import OuterLoops, outer_loops
 from .staging import Stage, Staging, hoisted, stage
 from .unswitching import masks, two_sided
-from .variants import ANY, DENSE, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
+from .variants import (
+    ANY,
+    DENSE,
+    MAX_VARIANTS,
+    UNIT,
+    ZERO,
+    Variant,
+    classes_of,
+    planned,
+    shown_by_types,
+    specialised,
+    usual_count,
+)
 
 __all__ = ["nested_loops", "plain_loops", "schedule"]
 
@@ -46,8 +58,12 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     possible = tuple(classes_of(access, ranked=False) for access in nest.operands)
     staging = stage(nest, costs)
     decisive = masks(nest, possible)
-    count = usual_count(total, possible, staging is not None, bool(decisive)) if variants is None else variants
-    made = planned(tuple(access.name for access in nest.operands), possible, count, decisive)
+    # A stage is made of what is expensive and stationary, so that it needs no variant.
+    shown = shown_by_types(nest) if staging is None else ()
+    count = variants
+    if count is None:
+        count = usual_count(total, possible, staging is not None, bool(decisive), bool(shown))
+    made = planned(tuple(access.name for access in nest.operands), possible, count, decisive, shown)
     inline = replace(_whole(nest, made, total, costs, fast), sides=two_sided(nest, made, decisive, fast))
     if staging is None:
         return Schedule(nest, inline, run_time=True, f16_blocks=f16, light=light)

@@ -16,17 +16,19 @@ from itertools import islice, pairwise, product
 
 from ...core.c_names import spelled
 from ...core.frozen import dataclass
-from ..nest import Access
+from ..nest import Access, Nest
 
 __all__ = [
     "ANY",
     "DENSE",
     "MAX_VARIANTS",
+    "NARROW",
     "UNIT",
     "ZERO",
     "Variant",
     "classes_of",
     "planned",
+    "shown_by_types",
     "specialised",
     "usual_count",
 ]
@@ -43,6 +45,9 @@ _FEW = 3
 _HALVES_OF, _HALVES = 6, 2
 # With more operands than this of several classes, not every combination is looked at.
 _MANY = 8
+# The run time joins rows of fewer points with their neighbours, so that operands repeat instead of being stationary:
+# NARROW of csrc/runtime/run_source.inc.
+NARROW = 16
 # The number of arrays that a variant can mark as stationary: bcg_variant has one bit for each array.
 _IN_MASK = 64
 
@@ -74,7 +79,11 @@ class Variant:
 
 
 def usual_count(
-    cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False, decides: bool = False
+    cost: float,
+    possible: tuple[tuple[str, ...], ...],
+    has_stages: bool = False,
+    decides: bool = False,
+    is_shown: bool = False,
 ) -> int:
     """Return how many variants to make beside the first one, for which stationary operands are copied into tiles.
 
@@ -84,6 +93,7 @@ def usual_count(
     possible : the classes that each operand can have.
     has_stages : whether expensive sub-expressions are computed apart.
     decides : whether operands decide a selection: a variant in which they are stationary computes one side of it only.
+    is_shown : whether types show which operands are stationary along the last dim.
     """
     # Expensive work on a stride-0 operand is staged, so it needs no variant.
     if cost <= _MIDDLING and not has_stages:
@@ -91,8 +101,8 @@ def usual_count(
     # Tiles for half of so many operands take as long as a square root.
     if len(possible) >= _HALVES_OF and cost <= _DEAR:
         return _HALVES
-    # An operand that is always stationary, such as a Python number, has a variant even where the body costs more.
-    return 1 if ((ZERO,) in possible and cost <= _DEAR) or decides else 0
+    # An operand that is stationary by its type, such as a Python number, has a variant even where the body costs more.
+    return 1 if ((is_shown or (ZERO,) in possible) and cost <= _DEAR) or decides else 0
 
 
 def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
@@ -107,10 +117,12 @@ def planned(
     possible: tuple[tuple[str, ...], ...],
     limit: int,
     decisive: tuple[frozenset[int], ...] = (),
+    shown: tuple[str, ...] = (),
 ) -> tuple[Variant, ...]:
     """Return the variant in which every array moves, then at most `limit` likely ones.
 
     First among these are those in which just the operands are stationary that decide a selection: `decisive` has them.
+    Then comes the combination that types show, if they show one: every call of C-ordered arrays has it.
     """
     unit = (UNIT,) * len(names)
     # Where types say that an operand is always stationary, or never, it is so in these variants, too.
@@ -119,7 +131,7 @@ def planned(
         for one in decisive
         if all(ZERO in possible[at] for at in one)
     )
-    each = dict.fromkeys((*deciding, *_likely(possible)))
+    each = dict.fromkeys((*deciding, *((shown,) if shown else ()), *_likely(possible)))
     likely = (c for c in each if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
     return _named(names, (unit, *islice(likely, limit)))
 
@@ -167,6 +179,27 @@ def classes_of(access: Access, ranked: bool) -> tuple[str, ...]:
         return (ZERO,)
     stays = any(index.dim is None or index.stretches for index in indices) or not ranked
     return (UNIT, ZERO) if stays else (UNIT,)
+
+
+def shown_by_types(nest: Nest) -> tuple[str, ...]:
+    """Return the class that each operand has along the last dim by its type: `unit` where this leaves it open.
+
+    Returns an empty tuple if types show of no operand that it is stationary, or show that rows are narrow.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> kernel = from_text("(f32[n, bcast] mean, f32[n, m] a, f32[m] weight) -> (a - mean) * weight")
+    >>> nest = kernel.compilation.program.nests[0]
+    >>> dict(zip(nest.labels, shown_by_types(nest)))
+    {'mean': 'zero', 'a': 'unit', 'weight': 'unit'}
+    """
+    dims = nest.domain.dims
+    extent = dims[-1].extent if dims else None
+    stationary = [classes_of(access, ranked=True) == (ZERO,) for access in nest.operands]
+    if not any(stationary) or (extent is not None and extent < NARROW):
+        return ()
+    return tuple(ZERO if one else UNIT for one in stationary)
 
 
 def _named(names: tuple[str, ...], several: Iterable[tuple[str, ...]]) -> tuple[Variant, ...]:

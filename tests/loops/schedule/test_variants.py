@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bcastgen.api.functions import from_text
+from bcastgen.core.resources import folder
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.loops.lowering.lower import lower
 from bcastgen.loops.schedule.schedule import nested_loops, schedule
-from bcastgen.loops.schedule.variants import MAX_LIKELY, MAX_VARIANTS
+from bcastgen.loops.schedule.variants import MAX_LIKELY, MAX_VARIANTS, NARROW
 from bcastgen.shape.types.tensor_type import parse_type
 
 
@@ -95,6 +96,31 @@ def names_of(*given, **options):
 )
 def test_every_array_moves_in_the_first_and_cheap_ones_have_more(text, types, names):
     assert names_of(text, *types) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(f32[n,bcast] p, f32[n,m] a, f32[n,bcast] q, f32[m] w, f32[n,bcast] r) -> (a - p)*q + w*r", "zero_p_q_r"),
+        ("(f64[*] a, f64[] n, f64[*] b, f64[*] c, f64[*] d, f64[*] e) -> a*n + b*c + d*e", "zero_n"),
+        ("(f32[4,1] a, f32[4,64] b, f32[4,1] c) -> sqrt(sqrt(a / b) / c)", "zero_a_c"),
+        ("(f32[8,100,1] a, f32[100,64] b) -> a - b", "zero_a"),
+        # A mask of rows decides a selection.
+        ("(bool[n,m] k, f32[n,m] a, f32[n,bcast] b, f32[n,m] c) -> where(k, a, b * c)", "zero_k"),
+    ],
+)
+def test_what_types_show_comes_first(text, name):
+    (found,) = from_text(text).compilation.schedules
+    assert [variant.name for variant in found.inline.variants][:2] == ["unit", name]
+
+
+def test_rows_that_the_run_time_joins_show_nothing():
+    given = (folder("csrc") / "runtime" / "run_source.inc").read_text(encoding="utf-8")
+    assert f"NARROW = {NARROW}," in given
+    for extent, count in ((NARROW - 1, 1), (NARROW, 2)):
+        kernel = from_text(f"(f32[?,{extent}] a, f32[?,1] b) -> sqrt(sqrt(sqrt(a / b) / a) / b)")
+        (found,) = kernel.compilation.schedules
+        assert len(found.inline.variants) == count
 
 
 def test_six_operands_have_a_loop_for_either_half_though_a_root_is_dear():
