@@ -8,8 +8,9 @@
  * task of the pool. A part is walked in blocks of rows (dim i) of points (dim j), with the other dims, o, around,
  * between or inside the blocks. In a block an array is read in place where its elements are adjacent along j, or one;
  * else it is packed into a tile. A tile is kept until something that it depends on moves, so that repeated elements are
- * packed, and repeated values computed, once. Results that are not adjacent, or that bypass the cache, are computed in
- * a tile and copied.
+ * packed, and repeated values computed, once; where rows are short and tiles would be filled again for nearly each,
+ * small operands are copied for the whole part (run_expand.inc). Results that are not adjacent, or that bypass the
+ * cache, are computed in a tile and copied.
  */
 #include <fenv.h>
 #include <stdlib.h>
