@@ -344,7 +344,8 @@ def _clean_int(name: str, value: int) -> int:
         return value
     shown = str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
     raise errors.RangeError(
-        f"Python integer {shown} out of bounds (operand '{name}' takes {low} to {high}); pass a float where that will do"
+        f"Python integer {shown} out of bounds (operand '{name}' takes {low} to {high}); "
+        "pass a float where that will do"
     )
 
 
