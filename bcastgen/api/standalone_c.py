@@ -43,6 +43,7 @@ def emit_c(
     target: str | None = None,
     single_file: bool = False,
     header_only: bool = False,
+    cpp: bool = False,
     helper_file: bool = False,
     license: str | None = None,
     verbose: bool = False,
@@ -69,6 +70,7 @@ def emit_c(
     target : the machine that vectors are meant for, by name; None says nothing of it.
     single_file : what all modules share stands in the .c and .h; else in bcastgen.h, beside them.
     header_only : one header, whose functions are static inline, and no .c.
+    cpp : bcastgen.hpp goes with it, for callers in C++20: views, and errors as exceptions.
     helper_file : the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c.
     license : the SPDX expression of a licence, which each file then begins with; None for none.
     verbose : the expression and the loop nests, as the compiler has them, end the .c.
@@ -112,6 +114,7 @@ def emit_c(
         target=target,
         single_file=single_file,
         header_only=header_only,
+        cpp=cpp,
         helper_file=helper_file,
         license=license,
         verbose=verbose,

@@ -56,6 +56,7 @@ class CForm:
         False, "what all modules share stands in the .c and .h; else in bcastgen.h, beside them."
     )
     header_only: bool = option(False, "one header, whose functions are static inline, and no .c.")
+    cpp: bool = option(False, "bcastgen.hpp goes with it, for callers in C++20: views, and errors as exceptions.")
     helper_file: bool = option(
         False, "the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c."
     )
@@ -121,6 +122,10 @@ class CForm:
         if self.header_only and (self.export or self.helper_file or self.build):
             raise BcastgenError(
                 "header_only= has no library and no other header; leave export=, helper_file= and build= out"
+            )
+        if self.cpp and (self.is_plain or self.single_file):
+            raise BcastgenError(
+                "cpp= is for functions of bcastgen.h's arrays; leave static=, pointers= and single_file= out"
             )
         if self.pointers and (self.main or "cffi" in self.build):
             raise BcastgenError("pointers= has no checking program and no Python wrapper; leave main= and cffi out")

@@ -36,7 +36,18 @@ from .freestanding import refuse_library, without_library
 from .message import brackets, cases, constants, returned
 from .reduced_model import ReducedView
 from .reductions import reduced_view
-from .shared import HEADER, MACROS, VERSION, shared_functions, shared_header, shared_types, spelled, types
+from .shared import (
+    CPP_HEADER,
+    HEADER,
+    MACROS,
+    VERSION,
+    cpp_header,
+    shared_functions,
+    shared_header,
+    shared_types,
+    spelled,
+    types,
+)
 from .static import StaticView, static_view
 from .target import find_target, vector_words
 from .trees import definitions
@@ -277,7 +288,9 @@ def module_files(module: ModuleView) -> dict[str, str]:
         for name, template in templates.items()
     }
     own = [f"{module.name}{suffix}" for suffix in (".c", ".h") if f"{module.name}{suffix}" in files]
-    shared = {HEADER: shared_header(_licensed("", form).strip())} if includes else {}
+    license = _licensed("", form).strip()
+    shared = {HEADER: shared_header(license)} if includes else {}
+    shared |= {CPP_HEADER: cpp_header(license)} if form.cpp else {}
     return {name: files[name] for name in own} | shared | files
 
 

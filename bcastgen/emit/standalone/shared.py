@@ -23,10 +23,12 @@ from .message import brackets, cases, constants
 
 __all__ = [
     "CHECKS",
+    "CPP_HEADER",
     "HEADER",
     "MACROS",
     "PREFIX",
     "VERSION",
+    "cpp_header",
     "shared_functions",
     "shared_header",
     "shared_types",
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 PREFIX, MACROS = "bcastgen", "BCASTGEN"
-HEADER = f"{PREFIX}.h"
+HEADER, CPP_HEADER = f"{PREFIX}.h", f"{PREFIX}.hpp"
 # What begins the part of the header that is for sources only.
 CHECKS = f"#if defined({MACROS}_CHECKS)"
 # Goes up with each type, status or function that is added; none is changed or removed.
@@ -112,6 +114,12 @@ def shared_header(license: str = "") -> str:
     for marker, final in inserted.items():
         text = text.replace(marker, final, 1)
     return f"{text}\n"
+
+
+def cpp_header(license: str = "") -> str:
+    """Return the text of the header for C++20; `license` is what it begins with, if anything."""
+    began = f"{license}\n *\n * " if license else ""
+    return render_template("standalone/bcastgen.hpp.j2", license=began, version=__version__).rstrip("\n") + "\n"
 
 
 def _all() -> tuple[tuple[str, int], ...]:

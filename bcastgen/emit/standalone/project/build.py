@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ....core.c_flags import C_LANGUAGE, OPENMP_FLAGS, OPTIMISED, RESULT_FLAGS, Flag
 from ....core.version import __version__
 from ...templating.render import render_template
-from ..shared import HEADER
+from ..shared import CPP_HEADER, HEADER
 from ..target import find_target
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def build_text(module: ModuleView, files: Mapping[str, str], kind: str) -> str:
         target=f"{name}_library" if name in _TARGETS else name,
         sources=[file for file in files if file.endswith(".c")],
         headers=[file for file in files if file.endswith(".h")],
-        public=[file for file in (f"{name}.h", HEADER) if file in files],
+        public=[file for file in (f"{name}.h", HEADER, CPP_HEADER) if file in files],
         optimised=OPTIMISED,
         standard=C_LANGUAGE[0],
         flags=(*_target_flags(module), *RESULT_FLAGS),

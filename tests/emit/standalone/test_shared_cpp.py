@@ -1,0 +1,128 @@
+"""bcastgen.hpp: callers in C++20 that use two modules together, built from the emitted files alone."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+import bcastgen as bg
+from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
+
+SCALED = bg.from_text("(f32[?,?] a, f32[?] b) -> a * b + 1")
+TOTAL = bg.from_text("(f32[*] x) -> x + x")
+SPREAD = bg.from_text("(f32[?] x) -> broadcast_in_dim(x, (None, k), (0,)) * 2")
+PROGRAM = """
+#include <cstdio>
+#include <vector>
+
+#include "scaled.h"
+#include "total.h"
+#include "spread.h"
+#include "bcastgen.hpp"
+
+template <class Call> static void refused(Call call)
+{
+    try {
+        call();
+        std::puts("nothing is wrong");
+    } catch (const bcastgen::error &wrong) {
+        const auto status = static_cast<int>(wrong.status());
+        std::printf("%d %d %d: %s\\n", status, wrong.why().operand, wrong.why().dim, wrong.what());
+    } catch (const std::length_error &wrong) {
+        std::puts(wrong.what());
+    }
+}
+
+int main()
+{
+    const std::vector<float> image{1, 2, 3, 4, 5, 6};
+    const float gain[3] = {10, 100, 1000}, both[4] = {1, 2, 3, 4};
+    std::vector<float> made(6), sum(6), columns(4);
+    const bcastgen::view<const float, 2> a(image, {2, 3});
+    const bcastgen::view<const float, 1> b(gain, {3}), wrong(both, {4});
+    const auto extents = bcastgen::shape<2>(scaled_shape, scaled_message, a, b);
+    const bcastgen::view<float, 2> r(made, extents), s(sum, extents);
+    bcastgen::call(scaled, scaled_message, a, b, r);
+    bcastgen::call(total, total_message, r, s);
+    std::printf("%g %g ", static_cast<double>(r(0, 0)), static_cast<double>(r(1, 2)));
+    std::printf("%g\\n", static_cast<double>(s(1, 2)));
+    bcastgen::call(scaled, scaled_message, r, b, r);
+    std::printf("%g\\n", static_cast<double>(r(0, 1)));
+    const bcastgen::view<const float, 1> last(image.data() + 5, {2}, {-5});
+    const bcastgen::view<float, 2> c(columns, bcastgen::shape<2>(spread_shape, spread_message, last, 2));
+    bcastgen::call(spread, spread_message, last, 2, c);
+    std::printf("%g %g\\n", static_cast<double>(c(0, 1)), static_cast<double>(c(1, 0)));
+    refused([&] { (void)bcastgen::shape<2>(scaled_shape, scaled_message, a, wrong); });
+    refused([&] { bcastgen::call(scaled, scaled_message, a, b, c); });
+    refused([&] { bcastgen::call(spread, spread_message, last, -1, c); });
+    refused([&] { (void)bcastgen::view<const float, 2>(image, {2, 4}); });
+    refused([&] { (void)bcastgen::view<const float, 2>(image, {2, 2}); });
+    refused([&] { (void)bcastgen::view<const float, 2>(image, {-1, 6}); });
+    refused([&] { (void)bcastgen::view<const float, 3>(image, {INT64_MAX, INT64_MAX, 4}); });
+    refused([&] { (void)bcastgen::view<const float, 2>(std::span<const float>(), {0, INT64_MAX}); });
+    return 0;
+}
+"""
+FEWER, MORE = (f"a view's data have {which} elements than its extents say" for which in ("fewer", "more"))
+SAID = f"""\
+11 6001 12002
+20101
+12 2
+3 1 0: operand 'b' dim 0 has extent 4, expected 1 or 3 (from 'a')
+5 2 1: result 'r' dim 1 has extent 2, expected 3 (from 'a'); results do not broadcast
+2 1 0: extent 'k' is -1, expected 0 or more
+{FEWER}
+{MORE}
+{FEWER}
+{FEWER}
+nothing is wrong
+"""
+
+
+def built(kind, program, directory):
+    """Compile a program and the modules, as C++20, strictly; returns the command's outcome."""
+    for name, kernel in (("scaled", SCALED), ("total", TOTAL), ("spread", SPREAD)):
+        kernel.emit_c(directory, name, cpp=True, license="MIT")
+    (directory / "main.cpp").write_text(program)
+    language = [option.replace("c++17", "c++20") for option in LANGUAGES["c++"]]
+    assert "-std=c++20" in language
+    sources = ["main.cpp", "scaled.c", "total.c", "spread.c"]
+    command = [compiler(kind, "c++"), *language, *STRICT, *ADDRESS, *sources, "-lm", "-o", "main"]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind", ["gcc", pytest.param("clang", marks=pytest.mark.slow)])
+def test_two_modules_are_used_together_in_cpp(kind, tmp_path):
+    done = built(kind, PROGRAM, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "bcastgen.hpp").read_text().startswith("/* SPDX-License-Identifier: MIT\n *\n * bcastgen.hpp, ")
+    assert subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout == SAID
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "call",
+    [
+        "bcastgen::call(total, total_message, a, a);",  # const elements are no result
+        "bcastgen::call(total, total_message, a);",
+        "bcastgen::call(total, total_message, a, 3);",
+    ],
+)
+def test_what_is_no_result_does_not_compile(call, tmp_path):
+    line = "    bcastgen::call(total, total_message, r, s);\n"
+    assert PROGRAM.count(line) == 1
+    done = built("gcc", PROGRAM.replace(line, f"    {call}\n"), tmp_path)
+    assert done.returncode != 0 and "main.cpp" in done.stderr
+
+
+@pytest.mark.parametrize("options", [{"static": True}, {"pointers": True}, {"single_file": True}], ids=str)
+def test_forms_without_the_shared_header_have_none(options, tmp_path):
+    with pytest.raises(bg.BcastgenError, match=r"cpp= is for functions of bcastgen\.h's arrays"):
+        bg.from_text("(f32[2] a) -> a + 1").emit_c(tmp_path, "m", cpp=True, **options)
+
+
+def test_build_files_install_it(tmp_path):
+    SCALED.emit_c(tmp_path, "scaled", cpp=True, build=("cmake", "meson", "makefile"))
+    for name in ("CMakeLists.txt", "meson.build", "Makefile"):
+        assert "bcastgen.hpp" in (tmp_path / name).read_text()
