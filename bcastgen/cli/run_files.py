@@ -28,7 +28,8 @@ __all__ = ["load_array", "result_files", "save_results"]
 def load_array(path: str, name: str = "") -> Any:
     """Return the array of a .npy or .csv file, or of an .npz archive the one of this name, or its only one.
 
-    A .csv file has numbers, and may have one line of headings; ``-`` is a .npy file on stdin.
+    A .csv file has numbers, and may have one line of headings; a .parquet file gives its column of this name, or its
+    only one; ``-`` is a .npy file on stdin.
 
     Raises
     ------
@@ -37,6 +38,8 @@ def load_array(path: str, name: str = "") -> Any:
     """
     if path.endswith(".csv"):
         return _table(path)
+    if path.endswith(".parquet"):
+        return _column(path, name)
     try:
         with contextlib.nullcontext(io.BytesIO(sys.stdin.buffer.read())) if path == "-" else open(path, "rb") as file:
             array = np.load(file, allow_pickle=False)
@@ -57,11 +60,38 @@ def _shown(path: str) -> str:
 
 
 def _member(path: str, name: str, archive: Any) -> Any:
-    names = archive.files
+    return archive[_chosen(f"{_shown(path)} is an archive without an array", name, archive.files)]
+
+
+def _chosen(without: str, name: str, names: Sequence[str]) -> str:
+    """Return this name where it is one of those there are, or the only one."""
     if name in names or len(names) == 1:
-        return archive[name if name in names else names[0]]
+        return name if name in names else names[0]
     held = f"has {excerpt(', '.join(names))}" if names else "holds nothing"
-    raise ParseError(f"{_shown(path)} is an archive without an array {name!r}; it {held}")
+    raise ParseError(f"{without} {name!r}; it {held}")
+
+
+def _column(path: str, name: str) -> Any:
+    """Return a column of a .parquet file."""
+    with open(path, "rb") as file:
+        try:
+            from pyarrow import ArrowException, parquet  # noqa: PLC0415 - only these files need it
+        except ImportError:
+            raise ParseError(
+                f"{path} needs pyarrow, which is not installed; install it (pip install pyarrow)"
+            ) from None
+        try:
+            opened = parquet.ParquetFile(file)
+            chosen = _chosen(f"{path} has no column", name, opened.schema_arrow.names)
+            column = opened.read([chosen])[chosen]
+        except (ArrowException, OSError) as error:
+            why = (str(error) or type(error).__name__).splitlines()[0]
+            raise ParseError(f"{path} is not a .parquet file ({excerpt(why)})") from None
+    if column.null_count:
+        raise ParseError(
+            f"{path}: column {chosen!r} has {column.null_count} nulls, which no kernel reads; fill them first"
+        )
+    return column.to_numpy()
 
 
 def _table(path: str) -> Any:

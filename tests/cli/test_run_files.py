@@ -38,6 +38,29 @@ def test_what_is_no_table_of_numbers_is_refused(tmp_path, text):
         load_array(str(file))
 
 
+def test_a_parquet_file_gives_the_column_of_the_operands_name(tmp_path, capsys):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (pip install -e .[arrays])")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file, one, holed, broken = (str(tmp_path / f"{name}.parquet") for name in ("t", "one", "holed", "broken"))
+    parquet.write_table(pa.table({"a": [1.5, 2.0, 3.0], "n": pa.array([1, 2, 3], pa.int16())}), file)
+    parquet.write_table(pa.table({"only": [4.0]}), one)
+    parquet.write_table(pa.table({"a": [1.0, None]}), holed)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    out = tmp_path / "r.npy"
+    assert main(["run", "a * n", "--in", f"a={file}", f"n={file}", "--out", str(out)]) == 0
+    np.testing.assert_array_equal(np.load(out), [1.5, 4.0, 9.0])
+    assert main(["run", "n + n", "--in", f"n={file}", "--out", str(out)]) == 0 and np.load(out).dtype == np.int16
+    capsys.readouterr()
+    assert main(["run", "x + 1", "--in", f"x={one}"]) == 0 and capsys.readouterr().out == "[5.]\n"
+    for given, told in (
+        (file, "has no column 'x'; it has 'a, n'"),
+        (holed, "1 nulls"),
+        (broken, "is not a .parquet file"),
+    ):
+        assert main(["run", "x + 1", "--in", f"x={given}"]) == 1
+        assert told in capsys.readouterr().err
+
+
 def test_stdin_and_stdout_are_npy_files():
     given = io.BytesIO()
     np.save(given, np.arange(3))
