@@ -26,3 +26,22 @@ def test_the_list_of_ops_is_the_table():
 def test_the_first_block_is_two_lines():
     first = re.search(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert len(first[1].splitlines()) == 2
+
+
+def test_the_figures_of_the_speed_are_those_that_commands_wrote():
+    said = re.search(r"## How fast\n(.*?)\n## ", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    picture = (ROOT / "docs" / "speed.svg").read_text(encoding="utf-8")
+    measured = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    drawn = {
+        "cells": re.search(r"mean over (\d+) cells", picture)[1],
+        "NumPy": re.search(r"; NumPy ([\d.]+);", picture)[1],
+        "best": re.search(r"; the best of them ([\d.]+);", picture)[1],
+    }
+    form = r"Over (?P<cells>\d+) benchmarks.* NumPy takes (?P<NumPy>[\d.]+) times.* (?P<best>[\d.]+) times"
+    told = re.search(form, said, re.DOTALL)
+    assert told.groupdict() == drawn
+    ours, numpys = re.search(r"`np.add`: (\d+) ns against (\d+)", said).groups()
+    assert f"| {ours} ns | {numpys} ns (`np.add`) |" in measured
+    disk = re.search(r"on disk in (\d+) ms", said)[1]
+    low, high = re.search(r"is found on disk \| ([\d.]+) to ([\d.]+) ms", measured).groups()
+    assert float(low) <= float(disk) <= float(high)
