@@ -266,7 +266,7 @@ def _failure(operation: Operation, operands: Sequence[Known], message: str) -> B
     if known is None:
         why = f": {message}" if message else ""
         place = f" (at {operation.location})" if operation.location else ""
-        return BroadcastError(f"{_described(operation, operands)} has no result of its type{why}{place}", operand=name)
+        return BroadcastError(f"{_described(operation, operands)}{place} has no result of its type{why}", operand=name)
     # The author has not named what has a number as its name.
     needed = f"a valid operand '{name}'" if name and not name.isdigit() else "a valid one"
     return BroadcastError(
