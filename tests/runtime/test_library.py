@@ -13,7 +13,7 @@ import pytest
 
 from bcastgen.core import resources
 from bcastgen.core.errors import CacheError
-from bcastgen.runtime import ffi_build, library
+from bcastgen.runtime import ffi_build, library, native
 from bcastgen.runtime.library import open_library
 
 BODY = "OUT(0, double) = 1;"
@@ -21,8 +21,8 @@ BODY = "OUT(0, double) = 1;"
 
 @pytest.fixture
 def forgotten() -> Iterator[None]:
-    """`library` as it is before the first load, and afterwards what it was."""
-    caches: tuple[Any, ...] = (library.ffi, library.constant)
+    """`library` as it is before the first load, also for the run time that an FFI before has opened."""
+    caches: tuple[Any, ...] = (library.ffi, library.constant, native.runtime)
     for cache in caches:
         cache.cache_clear()
     yield
