@@ -84,6 +84,10 @@ def check_files(files: Mapping[str, str], form: CForm) -> Iterator[CompilerRun]:
     if not found:
         raise CompileError("no C compiler: neither gcc, clang nor zig is on the PATH; install one (apt install gcc)")
     own = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
+    if form.header_only:
+        # The header is compiled as what includes it.
+        header = next(iter(own))
+        own = {f"{header[:-2]}_included.c": f'#include "{header}"\n', **own}
     done = False
     for compiler in found:
         for finding in _check(own, form, compiler):

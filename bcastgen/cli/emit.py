@@ -82,7 +82,12 @@ def _emit_shapes(
 def _check(paths: Sequence[Path], options: argparse.Namespace) -> int:
     """Compile the written files, print each finding, and return the exit code."""
     files = {path.name: path.read_text(encoding="utf-8") for path in paths}
-    form = CForm(freestanding=options.freestanding, openmp=options.openmp, target=options.target)
+    form = CForm(
+        freestanding=options.freestanding,
+        openmp=options.openmp,
+        target=options.target,
+        header_only=options.header_only,
+    )
     well = True
     for finding in check_files(files, form):
         print(finding, flush=True)

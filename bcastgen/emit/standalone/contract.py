@@ -132,9 +132,9 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
     trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
     return (
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
-        "Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and "
-        f"have any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
-        "size.",
+        "Descriptors, and what functions fill in but `why`, are not null; extents and strides may be null where the "
+        f"rank is 0. Strides are in bytes and have any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) "
+        "are multiples of the element size.",
         f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
         f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
         _rows_sentence(view),
@@ -143,7 +143,8 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         else "",
         "What is wrong with the arrays is found before anything is written. Nothing is allocated or kept.",
         f"What reductions give is kept in `{view.workspace}`: as many bytes as {view.name}_workspace says, aligned as "
-        "malloc's are to 16, and no part of an array. Their contents do not matter, before or after the call."
+        f"malloc's are to 16, and no part of an array ({MACROS}_OVERLAP). Their contents do not matter, before or "
+        "after the call."
         if view.workspace
         else "",
     )

@@ -116,14 +116,16 @@ _QUIET = """\
 """
 
 
-def _independent(code: str, quiet: bool = False, parallel: bool = False) -> str:
+def _independent(code: str, quiet: bool = False, parallel: bool = False, inlined: bool = False) -> str:
     """Return the words in front of loops, as far as code has them; `quiet` leaves out what clang says of such loops.
 
-    If threads share some, they are `parallel`.
+    If threads share some, they are `parallel`. Functions of a header are `inlined` into callers, where clang warns of
+    loops that stay scalar though they have such words: it gets none.
     """
     clang = "#if defined(__clang__)\n"
     pragmas = _QUIET if parallel else f"{_PUSH}{_QUIET}"
     text = _INDEPENDENT.replace(clang, f"{clang}{pragmas}", 1) if quiet else _INDEPENDENT
+    text = text.replace(' _Pragma("clang loop vectorize(assume_safety)")', "", 1) if inlined else text
     found = ((text, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
     return "\n\n".join(each for each, name in found if name in names(code))
 

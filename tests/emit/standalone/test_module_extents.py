@@ -131,6 +131,7 @@ def test_reductions_take_numbers(tmp_path):
     subprocess.run([tmp_path / "main"], check=True)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of distutils in older setuptools, by which cffi compiles
 def test_the_python_wrapper_takes_numbers(tmp_path):
     KERNELS["beside"].emit_c(tmp_path, "beside", build=("cffi",))
     spec = importlib.util.spec_from_file_location("beside_cffi", tmp_path / "beside_cffi.py")

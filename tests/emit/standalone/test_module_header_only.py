@@ -10,6 +10,8 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from bcastgen.cli.check_emitted import check_files
+from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
 
 SCALED = bg.from_text("(f32[?,?] a, f32[?] b) -> a * b + 1")
@@ -101,6 +103,28 @@ def test_what_clang_is_told_ends_with_the_header(tmp_path):
     text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     own, call = (re.search(rf"^{name}:.*?^\.Lfunc_end", text, re.DOTALL | re.MULTILINE)[0] for name in ("own", "call"))
     assert "vfmadd" in own and "vfmadd" not in call and "mulps" in call
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-Os"])
+def test_callers_get_no_warning_of_loops_in_the_header(level, tmp_path):
+    """clang names the caller's line for a loop that becomes part of it."""
+    bg.from_text("(f32[?] a) -> sin(a)").emit_c(tmp_path, "wave", header_only=True)
+    prototype = "bcastgen_status call(const bcastgen_array *a, const bcastgen_result *r)"
+    (tmp_path / "main.c").write_text(f'#include "wave.h"\n{prototype};\n{prototype}\n{{ return wave(a, r, 0); }}\n')
+    for kind in ("gcc", "clang"):
+        command = [compiler(kind), *LANGUAGES["c"], *STRICT, level, "-c", "main.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_check_compiles_what_includes_it(tmp_path):
+    files = {path.name: path.read_text() for path in SCALED.emit_c(tmp_path, "scaled", header_only=True, main=True)}
+    found = list(check_files(files, CForm(header_only=True)))
+    assert all(one.ok for one in found)
+    assert {one.files for one in found} == {("scaled_included.c",), ("scaled_main.c",)}
+    assert any(one.how == "run" for one in found)
+    files["scaled.h"] = files["scaled.h"].replace("#endif\n", "int unused(void) { return 1.5; }\n#endif\n", 1)
+    assert not all(one.ok for one in check_files(files, CForm(header_only=True)))
 
 
 @pytest.mark.parametrize("options", [{"export": True}, {"helper_file": True}, {"build": ("cmake",)}], ids=str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.c_flags import OPENMP_FLAGS
 from bcastgen.emit.standalone import CForm
-from c_harness import ADDRESS, MEMORY, Case, Harness, emit_module
+from c_harness import ADDRESS, LANGUAGES, MEMORY, STRICT, Case, Harness, compiler, emit_module
 from compile_flags import QUICK
 from long_runs import many
 from reduction_c import differences
@@ -33,6 +34,49 @@ def programs(count, seed):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_random_programs_have_the_run_times_bits(tmp_path):
     assert not differences(programs(25, 1), tmp_path)
+
+
+WORKSPACES = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "k.h"
+
+int main(void)
+{
+    double x[] = {1, 2, 3, 4, 5, 6}, g[] = {1, 2, 3}, made[6];
+    const int64_t extents[] = {2, 3}, three[] = {3};
+    int64_t a_strides[2], b_strides[1], r_strides[2];
+    const bcastgen_array a = bcastgen_dense(x, extents, 2, a_strides, sizeof *x);
+    const bcastgen_array b = bcastgen_dense(g, three, 1, b_strides, sizeof *g);
+    const bcastgen_result r = bcastgen_dense_result(made, extents, 2, r_strides, sizeof *made);
+    bcastgen_diagnostic why;
+    char text[200];
+    size_t bytes = 0;
+    k_workspace(&a, &b, &bytes, &why);
+    void *const apart = malloc(bytes), *const places[] = {apart, made, x, g, made + 5};
+    for (int at = 0; at < 5; at++) {
+        const bcastgen_status status = k(&a, &b, &r, places[at], &why);
+        k_message(status, &why, text, sizeof text);
+        printf("%s\\n", text);
+    }
+    printf("%g %g %g\\n", x[0], g[2], made[5]);
+    free(apart);
+    return 0;
+}
+"""
+
+
+def test_memory_that_is_lent_is_no_part_of_an_array(tmp_path):
+    bg.from_text("(f64[?,?] a, f64[?] b) -> a * sum(a*b, axis=0) + sum(exp(a - a), axis=1, keepdims=True)").emit_c(
+        tmp_path, "k"
+    )
+    (tmp_path / "main.c").write_text(WORKSPACES)
+    command = [compiler("gcc"), *LANGUAGES["c"], *STRICT, *ADDRESS, "main.c", "k.c", "-lm", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said[0] == "no error" and said[-1] == f"1 3 {6 * (9 + 18) + 3}"
+    for line, array in zip(said[1:-1], ("'r'", "'a'", "'b'", "'r'"), strict=True):
+        assert "overlaps" in line and array in line, line
 
 
 @pytest.mark.slow

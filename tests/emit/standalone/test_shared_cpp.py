@@ -11,6 +11,7 @@ from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
 
 SCALED = bg.from_text("(f32[?,?] a, f32[?] b) -> a * b + 1")
 TOTAL = bg.from_text("(f32[*] x) -> x + x")
+PLUS = bg.from_text("(f32[] x) -> x + 1")
 SPREAD = bg.from_text("(f32[?] x) -> broadcast_in_dim(x, (None, k), (0,)) * 2")
 PROGRAM = """
 #include <cstdio>
@@ -18,6 +19,7 @@ PROGRAM = """
 
 #include "scaled.h"
 #include "total.h"
+#include "plus.h"
 #include "spread.h"
 #include "bcastgen.hpp"
 
@@ -61,10 +63,22 @@ int main()
     refused([&] { (void)bcastgen::view<const float, 2>(image, {-1, 6}); });
     refused([&] { (void)bcastgen::view<const float, 3>(image, {INT64_MAX, INT64_MAX, 4}); });
     refused([&] { (void)bcastgen::view<const float, 2>(std::span<const float>(), {0, INT64_MAX}); });
+    refused([&] { (void)bcastgen::shape<1>(scaled_shape, scaled_message, a, b); });
+    refused([&] { (void)bcastgen::shape<3>(scaled_shape, scaled_message, a, b); });
+    refused([&] { (void)bcastgen::view<const float, 1>(gain, {3}, {INT64_C(1) << 62}); });
+    refused([&] { (void)bcastgen::view<const float, 1>(gain, {1}, {INT64_C(1) << 62}); });
+    using column = bcastgen::view<const float, 1>;
+    static_assert(std::is_constructible_v<column, std::vector<float> &, column::numbers>);
+    static_assert(!std::is_constructible_v<column, std::vector<float>, column::numbers>, "it would outlive its data");
+    const bcastgen::view<const float, 0> one(gain, {}, {});
+    const bcastgen::view<float, 0> sum_of_one(sum.data(), bcastgen::shape<0>(plus_shape, plus_message, one), {});
+    bcastgen::call(plus, plus_message, one, sum_of_one);
+    std::printf("%g\\n", static_cast<double>(sum[0]));
     return 0;
 }
 """
 FEWER, MORE = (f"a view's data have {which} elements than its extents say" for which in ("fewer", "more"))
+RANK = "the result has another rank than is asked for"
 SAID = f"""\
 11 6001 12002
 20101
@@ -77,17 +91,22 @@ SAID = f"""\
 {FEWER}
 {FEWER}
 nothing is wrong
+{RANK}
+{RANK}
+a view's stride has more bytes than 64 bits count
+nothing is wrong
+11
 """
 
 
 def built(kind, program, directory):
     """Compile a program and the modules, as C++20, strictly; returns the command's outcome."""
-    for name, kernel in (("scaled", SCALED), ("total", TOTAL), ("spread", SPREAD)):
+    for name, kernel in (("scaled", SCALED), ("total", TOTAL), ("spread", SPREAD), ("plus", PLUS)):
         kernel.emit_c(directory, name, cpp=True, license="MIT")
     (directory / "main.cpp").write_text(program)
     language = [option.replace("c++17", "c++20") for option in LANGUAGES["c++"]]
     assert "-std=c++20" in language
-    sources = ["main.cpp", "scaled.c", "total.c", "spread.c"]
+    sources = ["main.cpp", "scaled.c", "total.c", "spread.c", "plus.c"]
     command = [compiler(kind, "c++"), *language, *STRICT, *ADDRESS, *sources, "-lm", "-o", "main"]
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
 
