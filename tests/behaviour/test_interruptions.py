@@ -146,6 +146,20 @@ for text, threads in ((long, 2), (long, 1), (f"sum({long})", 1), (f"sum({long}, 
     assert calls
     if whole.ndim == 2:
         assert np.array_equal(whole[::1000], k(a[::1000], b[:200]))
+# Domains of many more points than results have elements, or than operands have all against all.
+x, raises = np.linspace(0, 1, 1500), True
+for kernel, operand in (
+    (bg.jit(lambda x: np.max(x[:, None, None] * x[None, :, None] + x), threads=1), x),
+    (bg.jit(lambda x: np.sum(np.broadcast_to(x, (40_000, 100_000))), threads=1), x[:1]),
+):
+    kernel(x[:1])
+    alarm(0.05)
+    begun = time.monotonic()
+    try:
+        kernel(operand)
+    except TimeoutError:
+        continue
+    raise AssertionError(f"a call went on for {time.monotonic() - begun} s")
 print("ended")
 """
 

@@ -30,6 +30,21 @@ def test_folds_of_integers_are_numpys_for_any_number_and_in_any_layout(dtype):
             np.testing.assert_array_equal(kernel(x), getattr(x, name)(axis=1), strict=True)
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i4", "u8", "f4", "f8"])
+@pytest.mark.parametrize("shape", [(0, 3), (0, 300), (2, 0, 5)])
+def test_what_no_elements_give_has_numpys_bytes(dtype, shape):
+    """A bool of another byte than 0 and 1 compares as true, and sorts otherwise."""
+    x = np.ones(shape, dtype)
+    axis = shape.index(0)
+    for name in ("all", "any", "sum", "prod", "count_nonzero"):
+        kernel = bg.from_text(f"{name}(x, axis={axis})")
+        assert kernel(x).tobytes() == getattr(np, name)(x, axis=axis).tobytes(), name
+    for name in ("all", "any"):
+        given = np.zeros(np.all(x, axis=axis).shape, bool)
+        bg.from_text(f"{name}(x != 7, axis={axis})")(x, out=given)
+        assert given.tobytes() == getattr(np, name)(x != 7, axis=axis).tobytes(), name
+
+
 def test_small_reductions_without_a_plan_have_the_bits_and_the_refusals_of_others():
     random = np.random.default_rng(18)
     for shape, axes in (
