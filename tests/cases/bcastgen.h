@@ -30,7 +30,7 @@ typedef struct {
     int32_t rank;
 } bcastgen_result;
 
-/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
+/* The place of an error: arrays count from 0, operands first, results last; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;

@@ -17,8 +17,8 @@
  * @endcode
  *
  * Contract
- *   Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and have
- *       any sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   Descriptors and outputs other than `why` are not null; extents and strides may be, at rank 0. Strides are in bytes,
+ *       of any sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
  *   r may be a or b itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); arrays that
  *       interleave, such as two colours of an image, count as separate.
  *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).

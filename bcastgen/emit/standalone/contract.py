@@ -132,9 +132,8 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
     trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
     return (
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
-        "Descriptors, and what functions fill in but `why`, are not null; extents and strides may be null where the "
-        f"rank is 0. Strides are in bytes and have any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) "
-        "are multiples of the element size.",
+        "Descriptors and outputs other than `why` are not null; extents and strides may be, at rank 0. Strides are in "
+        f"bytes, of any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element size.",
         f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
         f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
         _rows_sentence(view),
