@@ -133,7 +133,8 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
     return (
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
         "Descriptors and outputs other than `why` are not null; extents and strides may be, at rank 0. Strides are in "
-        f"bytes, of any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element size.",
+        f"bytes, of any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
+        "size.",
         f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
         f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
         _rows_sentence(view),
