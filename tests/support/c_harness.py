@@ -457,3 +457,11 @@ class Program:
         assert len({(directory / out).read_bytes() for out in outs}) == 1, "results depend on where memory lies"
         with open(directory / outs[0], "rb") as stream:
             return [_read(case, stream) for case in cases]
+
+
+def said_by_main(directory: Path, kind: str, language: str, *sources: str) -> str:
+    """Compile main.c and these sources of a directory, strictly and with checks of memory; return what they print."""
+    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *ADDRESS, "main.c", *sources, "-o", "main"]
+    done = subprocess.run([*command, *LIBRARIES], cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout

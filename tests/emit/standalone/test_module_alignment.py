@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import bcastgen as bg
-from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
+from c_harness import ADDRESS, LANGUAGES, STRICT, compiler, said_by_main
 
 AXPB = bg.from_text("(f32[?,?] a, f32[?] b) -> a + b*2")
 TURNED = bg.from_text("(f64[n,n] a) -> a + a.T")
@@ -74,10 +74,7 @@ def built(directory, kind, language, **options):
     kernels = {"axpb": AXPB, "turned": TURNED}
     source, *_ = bg.emit_c(kernels, directory, "m", alignment=64, unchecked=True, **options)
     (directory / "main.c").write_text(PROGRAM)
-    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *ADDRESS, "main.c", source.name, "-o", "main"]
-    done = subprocess.run([*command, "-lm"], cwd=directory, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout
+    return said_by_main(directory, kind, language, source.name)
 
 
 def test_rows_are_checked_where_they_are_rows(tmp_path):

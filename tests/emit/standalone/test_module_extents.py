@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
+from c_harness import ADDRESS, LANGUAGES, STRICT, compiler, said_by_main
 
 KERNELS = {
     "alone": bg.from_text("(f32[?] x) -> broadcast_in_dim(x, (None, k), (0,)) * 2"),
@@ -87,16 +87,7 @@ def built(directory, kind, language, **options):
     kernels = {name: KERNELS[name] for name in ("alone", "beside")}
     source, *_ = bg.emit_c(kernels, directory, "m", unchecked=True, **options)
     (directory / "main.c").write_text(PROGRAM)
-    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *ADDRESS]
-    done = subprocess.run(
-        [*command, "main.c", source.name, "-o", "main", "-lm"],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout
+    return said_by_main(directory, kind, language, source.name)
 
 
 def test_any_number_is_taken_or_refused_by_name(tmp_path):

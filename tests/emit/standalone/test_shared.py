@@ -10,10 +10,9 @@ import subprocess
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.errors import statuses
 from bcastgen.emit.standalone.shared import shared_functions, shared_header, spelled
-from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
+from c_harness import ADDRESS, LANGUAGES, STRICT, compiler, said_by_main
 
 SCALED = bg.from_text("(f32[?,?] a, f32[?] b) -> a * b + 1")
 TOTAL = bg.from_text("(f32[*] x) -> x + x")
@@ -66,16 +65,7 @@ def built(directory, kind, language, order, single):
     ]
     includes = "".join(f'#include "{name}.h"\n' for name in order)
     (directory / "main.c").write_text(PROGRAM % {"includes": includes})
-    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *ADDRESS]
-    done = subprocess.run(
-        [*command, "main.c", *sources, "-o", "main", *LIBRARIES],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout
+    return said_by_main(directory, kind, language, *sources)
 
 
 def test_two_modules_take_each_other_s_arrays(tmp_path):
