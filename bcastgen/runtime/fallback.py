@@ -278,7 +278,8 @@ class KernelBase:
         described, rests_on = _describe(arrays)
         shapes = ffi().new("bcg_shape[]", len(self.results))
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
-        self._raise_unless_ok(binary.entry.shape(described, shapes, why), why, arrays)
+        status = runtime().bcg_run_shapes(binary.entry, described, shapes, ffi().NULL, why)
+        self._raise_unless_ok(status, why, arrays)
         return binary, arrays, [tuple(shape.extents[0 : shape.rank]) for shape in shapes], described, rests_on
 
     def result_shape(self, *operand_shapes: object, extents: Any = None) -> Any:

@@ -1,10 +1,10 @@
 /* bcg_abi.h: what a compiled kernel and its caller agree on.
  *
  * Contract. A shared object exports one symbol, `bcg_entry`. The caller describes every operand by a bcg_array, calls
- * `shape` (it checks the operands against the kernel's types and each other, reads no data, and fills in one bcg_shape
- * for each result), provides results of exactly these extents, and calls bcg_run of run.h, which asks `admits`, plans
- * each nest and runs its inner loops. All of this trusts what `shape` has checked, and requires that data is aligned to
- * its element type, and that a result is disjoint from an operand or, where `aligned` says so, is that operand (same
+ * bcg_run_shapes of run.h (it runs `guards`, which check the operands against the kernel's types and each other, reads
+ * no data, and fills in one bcg_shape for each result), provides results of exactly these extents, and calls bcg_run,
+ * which asks `admits`, plans each nest and runs its inner loops. All of this trusts what `guards` have checked, and
+ * requires that data is aligned to its element type, and that a result is disjoint from an operand or, where `aligned` says so, is that operand (same
  * data, extents and strides). Statuses are those of bcg_status.def; with any but BCG_OK the diagnostic is filled in.
  * In a diagnostic, values that are not stored but have claims are numbered after the results.
  */
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 7
+#define BCG_ABI_VERSION 8
 
 #define BCG_MAX_RANK 64
 
@@ -136,12 +136,11 @@ typedef struct {
     int32_t aligned; /* operands align with the results on the right; 0 if the kernel reads through other maps */
     int32_t nests;   /* those that have results, in order */
     const bcg_nest *nest;
-    int32_t (*shape)(const bcg_array *operands, bcg_shape *results, bcg_diagnostic *why);
+    const int64_t *guards; /* what is checked of operands' extents, and the domains that follow: guard_steps.def */
     int32_t (*admits)(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why); /* null: always */
     /* What reductions give, in memory that the run time makes. In nests' positions they follow the operands, and what
-     * is reduced comes before the results. `spans` fills in the domains of both, and checks what `shape` does. */
+     * is reduced comes before the results. */
     int32_t temporaries;
-    int32_t (*spans)(const bcg_array *operands, bcg_shape *domains, bcg_diagnostic *why);
 } bcg_kernel;
 
 #endif

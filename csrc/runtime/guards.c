@@ -1,13 +1,12 @@
 /* guards.c: see guards.h. Steps are those of guard_steps.def; extents meet by the helpers that kernels use. */
 #include "guards.h"
+
+#include <stdlib.h>
+
 #include "shape_code.h"
+#include "status.h"
 
-typedef enum {
-#define BCG_STATUS(name, value, sentence) BCG_##name = value,
-#include "bcg_status.def"
-#undef BCG_STATUS
-} bcg_status;
-
+/* After the statuses, which they use. */
 #include "bcg_broadcast.h"
 #include "bcg_extent.h"
 
@@ -31,8 +30,10 @@ enum {
 #include "guard_steps.def"
 };
 
-/* As many as guard_program/code.py uses. */
-enum { REGISTERS = 64, REDUCTIONS = 16 };
+enum {
+    REGISTERS = 64, /* as many as guard_program/code.py uses */
+    GUARDS_FEW = 4  /* reductions that need no memory but the stack's */
+};
 
 /* What a reduction gives: an operand of the nests after it. */
 typedef struct {
@@ -43,7 +44,7 @@ typedef struct {
 typedef struct {
     const bcg_array *operands;
     int64_t given; /* how many of them a call has; those after them are `reductions` */
-    guards_reduction reductions[REDUCTIONS];
+    guards_reduction *reductions;
     bcg_shape *domains, *domain; /* all, and that of the nest at hand */
     int32_t from[BCG_MAX_RANK];  /* the operands that set its extents */
     bcg_diagnostic *why;
@@ -86,7 +87,9 @@ static int guards_slot(const bcg_array *operands, int64_t *slot, int64_t count, 
     return found;
 }
 
-static const int64_t *guards_steps(const int64_t *code) { return code + 3 + code[1]; }
+static int64_t guards_given(const int64_t *code) { return code[3 + code[1] + code[2]]; }
+
+static const int64_t *guards_steps(const int64_t *code) { return code + 4 + code[1] + code[2]; }
 
 int guards_guesses(const int64_t *code) { return *guards_steps(code) == STEP_SLOT; }
 
@@ -106,7 +109,7 @@ static void guards_begin(guards *g, int64_t nest, int64_t open, int64_t least, i
 {
     int32_t rank = (int32_t)least;
     for (int64_t at = 0; open && at < count; at++) {
-        const int32_t own = g->operands[spanning[at]].rank;
+        const int32_t own = guards_operand(g, spanning[at])->rank;
         rank = own > rank ? own : rank;
     }
     g->domain = &g->domains[nest];
@@ -228,41 +231,74 @@ static bcg_status guards_bytes(const guards *g, int64_t subject, int64_t size)
     return bcg_fail(g->why, BCG_OVERFLOW, (int32_t)subject, -1, -1, PTRDIFF_MAX, size);
 }
 
-int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slots, bcg_shape *domains,
-                   bcg_diagnostic *why)
+static int32_t guards_walk(const int64_t *at, guards *g)
 {
-    guards g;
-    g.operands = operands;
-    g.given = code[2 + code[1]];
-    g.domains = g.domain = domains;
-    g.why = why;
     bcg_status status = BCG_OK;
-    const int64_t *at = guards_slots(code, operands, slots);
-    if (at == NULL) return GUARDS_DECLINED;
     while (status == BCG_OK) {
         const int64_t step = *at++;
         switch (step) {
-        case STEP_HAS_RANK: status = guards_rank(&g, at[0], at[1], at[2]), at += 3; break;
-        case STEP_NEST: guards_begin(&g, at[0], at[1], at[2], at[3], at + 4), at += 4 + at[3]; break;
-        case STEP_DOMAIN_RANK: status = guards_domain_rank(&g, at[0]), at += 1; break;
-        case STEP_NOT_NEGATIVE: status = guards_not_negative(&g, at), at += 2; break;
-        case STEP_DEFINE: guards_define(&g, at[0], at + 1, at[4]), at += 5; break;
-        case STEP_MEET: status = guards_meet(&g, at, at[2]), at += 3; break;
+        case STEP_HAS_RANK: status = guards_rank(g, at[0], at[1], at[2]), at += 3; break;
+        case STEP_NEST: guards_begin(g, at[0], at[1], at[2], at[3], at + 4), at += 4 + at[3]; break;
+        case STEP_DOMAIN_RANK: status = guards_domain_rank(g, at[0]), at += 1; break;
+        case STEP_NOT_NEGATIVE: status = guards_not_negative(g, at), at += 2; break;
+        case STEP_DEFINE: guards_define(g, at[0], at + 1, at[4]), at += 5; break;
+        case STEP_MEET: status = guards_meet(g, at, at[2]), at += 3; break;
         case STEP_WIDEN:
-            bcg_widen(guards_operand(&g, at[0]), (int32_t)at[0], guards_own(&g, at), guards_dim(g.domain->rank, at[2]),
-                      g.domain->extents, g.from);
+            bcg_widen(guards_operand(g, at[0]), (int32_t)at[0], guards_own(g, at), guards_dim(g->domain->rank, at[2]),
+                      g->domain->extents, g->from);
             at += 3;
             break;
         case STEP_FRONT_MEET:
         case STEP_FRONT_MATCH:
-        case STEP_FRONT_TAKE: status = guards_front(&g, step, at[0], at[1]), at += 2; break;
-        case STEP_CHECK: status = guards_check(&g, at), at += 13; break;
-        case STEP_RESULT_RANK: status = guards_result_rank(&g, at[0], at[1], at[2]), at += 3; break;
-        case STEP_CALC: guards_calc(&g, at), at += 8; break;
-        case STEP_REDUCED: guards_reduce(&g, at[0], at[1], at[2], at + 3), at += 3 + at[2]; break;
-        case STEP_OVERFLOW: status = guards_bytes(&g, at[0], at[1]), at += 2; break;
+        case STEP_FRONT_TAKE: status = guards_front(g, step, at[0], at[1]), at += 2; break;
+        case STEP_CHECK: status = guards_check(g, at), at += 13; break;
+        case STEP_RESULT_RANK: status = guards_result_rank(g, at[0], at[1], at[2]), at += 3; break;
+        case STEP_CALC: guards_calc(g, at), at += 8; break;
+        case STEP_REDUCED: guards_reduce(g, at[0], at[1], at[2], at + 3), at += 3 + at[2]; break;
+        case STEP_OVERFLOW: status = guards_bytes(g, at[0], at[1]), at += 2; break;
         default: return BCG_OK; /* STEP_END */
         }
     }
     return (int32_t)status;
+}
+
+int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slots, bcg_shape *domains,
+                   bcg_diagnostic *why)
+{
+    guards g;
+    guards_reduction few[GUARDS_FEW];
+    g.operands = operands;
+    g.given = guards_given(code);
+    g.domains = g.domain = domains;
+    g.why = why;
+    const int64_t *const steps = guards_slots(code, operands, slots);
+    if (steps == NULL) return GUARDS_DECLINED;
+    g.reductions = code[1] <= GUARDS_FEW ? few : malloc((size_t)code[1] * sizeof *g.reductions);
+    if (g.reductions == NULL) return BCG_NO_MEMORY;
+    const int32_t status = guards_walk(steps, &g);
+    if (g.reductions != few) free(g.reductions);
+    return status;
+}
+
+int32_t bcg_run_shapes(const bcg_kernel *kernel, const bcg_array *operands, bcg_shape *results, double *reduced,
+                       bcg_diagnostic *why)
+{
+    const int64_t *const code = kernel->guards;
+    const int64_t nests = guards_nests(code);
+    bcg_shape few[GUARDS_FEW];
+    /* The domain of the only nest is the shape of each result. */
+    bcg_shape *const domains = nests == 1 ? results : nests <= GUARDS_FEW ? few : malloc((size_t)nests * sizeof *domains);
+    if (domains == NULL) return BCG_NO_MEMORY;
+    const int32_t status = guards_run(code, operands, NULL, domains, why);
+    for (int32_t j = nests == 1; status == BCG_OK && j < kernel->results; j++) {
+        results[j] = domains[guards_nest_of(code, j)];
+    }
+    for (int32_t at = 0; status == BCG_OK && reduced != NULL && at < kernel->temporaries; at++) {
+        const bcg_shape *const domain = &domains[guards_nest_reduced(code, at)];
+        double points = 1;
+        for (int32_t dim = 0; dim < domain->rank; dim++) points *= (double)domain->extents[dim];
+        *reduced += points;
+    }
+    if (domains != results && domains != few) free(domains);
+    return status;
 }

@@ -17,12 +17,7 @@
 #include <string.h>
 
 #include "run.h"
-
-typedef enum {
-#define BCG_STATUS(name, value, sentence) BCG_##name = value,
-#include "bcg_status.def"
-#undef BCG_STATUS
-} bcg_status;
+#include "status.h"
 
 #include "bcg_odometer.h"
 #include "pack.h"

@@ -1,7 +1,7 @@
 /* run.h: runs a kernel's nests: the plan of a call, its tiles and stages, and its share of threads.
  *
- * Contract. Arrays are as bcg_abi.h says; `shape` has accepted the operands. A call fails before anything is written:
- * with what the kernel's `admits` returns, or with BCG_NO_MEMORY, which is no status of a kernel, where a nest of very
+ * Contract. Arrays are as bcg_abi.h says; bcg_run_shapes has accepted the operands. A call fails before anything is
+ * written: with what the kernel's `admits` returns, or with BCG_NO_MEMORY, which is no status of a kernel, where a nest of very
  * many arrays finds no memory for its plan. BCG_INTERRUPTED, no status of a kernel either, leaves results in part.
  */
 #ifndef BCG_RUN_H
@@ -35,6 +35,11 @@ enum {
     BCG_RAISED_UNDERFLOW = 4,
     BCG_RAISED_INVALID = 8
 };
+
+/* Checks operands' extents, fills in the shapes of results, and adds to `reduced`, unless it is NULL, how many points are
+ * reduced. Returns BCG_NO_MEMORY where there are very many nests. */
+int32_t bcg_run_shapes(const bcg_kernel *kernel, const bcg_array *operands, bcg_shape *results, double *reduced,
+                       bcg_diagnostic *why);
 
 int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
                 const bcg_run_options *options, bcg_diagnostic *why);

@@ -3,13 +3,7 @@
 
 #include <stdlib.h>
 
-typedef enum {
-#define BCG_STATUS(name, value, sentence) BCG_##name = value,
-#define BCG_SHAPE_STATUS(name, value, sentence) BCG_##name = value,
-#include "bcg_status.def"
-#undef BCG_SHAPE_STATUS
-#undef BCG_STATUS
-} bcg_status;
+#include "status.h"
 
 #include "bcg_index.h"
 #include "bcg_shape.h"

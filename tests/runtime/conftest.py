@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from base_calls import guards
 from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, resolve_weak
 from bcastgen.emit.c_text.body import loaded, storage_type, stored
 from bcastgen.runtime import base, fallback
@@ -27,40 +28,13 @@ SOURCE = r"""
 #include <stdbool.h>
 #include "bcg_abi.h"
 #include "bcg_half.h"
-#ifndef ON_SHAPE
-#define ON_SHAPE
-#endif
-#ifndef AFTER_SHAPE
-#define AFTER_SHAPE
-#endif
 #define IN(i, T) (*(const T *)(const void *)x[i])
 #define OUT(j, T) (*(T *)(void *)y[j])
-#define FAIL(status, o, d, a, e, g) \
-    do { \
-        why->operand = (o); why->dim = (d); why->against = (a); why->expected = (e); why->actual = (g); \
-        return (status); \
-    } while (0)
 
-static int32_t shape(const bcg_array *operands, bcg_shape *results, bcg_diagnostic *why)
-{
-    bcg_shape s = {0};
-    int32_t origin[BCG_MAX_RANK] = {0};
-    ON_SHAPE
-    for (int i = 0; i < N; i++) if (operands[i].rank > s.rank) s.rank = operands[i].rank;
-    for (int32_t d = 0; d < s.rank; d++) { s.extents[d] = 1; origin[d] = -1; }
-    for (int i = 0; i < N; i++) {
-        for (int32_t d = 0; d < operands[i].rank; d++) {
-            const int32_t at = s.rank - operands[i].rank + d;
-            const int64_t extent = operands[i].extents[d];
-            if (extent == 1) continue;
-            if (origin[at] >= 0 && s.extents[at] != extent) FAIL(3, i, d, origin[at], s.extents[at], extent);
-            if (origin[at] < 0) { s.extents[at] = extent; origin[at] = i; }
-        }
-    }
-    for (int j = 0; j < M; j++) results[j] = s;
-    AFTER_SHAPE
-    return 0;
-}
+enum {
+#define GUARD_STEP(name) STEP_##name,
+#include "guard_steps.def"
+};
 
 static char *element(const bcg_array *a, int32_t rank, const int64_t *index)
 {
@@ -99,7 +73,8 @@ static const int32_t positions[] = {N}, bytes[] = {8};
 static const bcg_variant variants[] = {{0, nothing}};
 static const bcg_nest nests[] = {
     {.arrays = 1, .positions = positions, .bytes = bytes, .cost = COST, .variants = 1, .variant = variants}};
-const bcg_kernel bcg_entry = {VERSION, N, M, ALIGNED, COST > 0, nests, shape, admits};
+static const int64_t guards[] = {GUARDS};
+const bcg_kernel bcg_entry = {VERSION, N, M, ALIGNED, COST > 0, nests, guards, admits};
 #endif
 """
 
@@ -119,6 +94,7 @@ class Compiler:
             "VERSION": "BCG_ABI_VERSION",
             "ALIGNED": "1",
             "COST": "0",
+            "GUARDS": guards(operands, results),
             **macros,
             "N": str(operands),
             "M": str(results),

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from base_calls import F64_CODE, Units, fingerprint, same
+from base_calls import F64_CODE, Units, fingerprint, guards, same
 from bcastgen.core.dtypes import COMPUTED, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from bcastgen.core.errors import BcastgenError, BroadcastError, DomainError, DTypeError, RangeError
 
@@ -171,7 +171,7 @@ def test_results_of_different_shapes(kernels: Any) -> None:
         "f64",
         "f32",
         results=("r", "s"),
-        AFTER_SHAPE="results[1].rank = 1; results[1].extents[0] = operands[1].extents[0];",
+        GUARDS=guards(2, 2, nests=((0, 1), (1,))),
     )
     a, b = np.asfortranarray(np.arange(12.0).reshape(4, 3)), np.arange(3.0)
     r, s = both(a, b)
@@ -354,9 +354,7 @@ def test_broadcast_errors_name_everything(kernels: Any) -> None:
 
 
 def test_statuses_become_exceptions(kernels: Any) -> None:
-    ranked = kernels.c(
-        "OUT(0, double) = 0;", "f64", ON_SHAPE="if (operands[0].rank != 2) FAIL(1, 0, -1, -1, 2, operands[0].rank);"
-    )
+    ranked = kernels.c("OUT(0, double) = 0;", "f64", GUARDS=guards(2, 1, before="STEP_HAS_RANK, 0, 2, 1"))
     with pytest.raises(BroadcastError, match=r"^operand 'a' has rank 1, expected 2$"):
         ranked(np.ones(3), 1)
     power = kernels.c("if (IN(1, int64_t) < 0) return 10; OUT(0, int64_t) = 1;", "i64")
@@ -364,9 +362,11 @@ def test_statuses_become_exceptions(kernels: Any) -> None:
         power(np.arange(3), np.arange(-1, 2))
     with pytest.raises(BcastgenError, match="unknown status 77"):
         kernels.c("return 77;", "f64")(1.0, 2.0)
-    overflow = kernels.c("return 0;", "f64", ON_SHAPE="FAIL(8, N, -1, -1, 9, 8);")
-    with pytest.raises(BroadcastError, match="result 'r' has elements of 8 bytes, and more than the 9 bytes"):
-        overflow(1.0, 2.0)
+    overflow = kernels.c("return 0;", "f64", GUARDS=guards(2, 1, after="STEP_OVERFLOW, 2, 16"))
+    with pytest.raises(
+        BroadcastError, match="result 'r' has elements of 16 bytes, and more than the 9223372036854775807"
+    ):
+        overflow(np.broadcast_to(1.0, (2**59,)), 2.0)
 
 
 def test_results_too_large_for_memory(kernels: Any) -> None:

@@ -70,9 +70,10 @@ class NestView:
     rank : rank of the domain, None if it may be any; `least_rank` is the number of its dims that are known.
     extents : extents of the domain, None where the run time decides.
     inline : the loop that computes all, with the nest's arrays.
-    shapes : the descriptors its extents come from: of operands it reads, and of operands whose shape alone counts.
+    shapes : of standalone C, the descriptors that its extents come from: of operands that it reads, and of those whose
+        shape alone counts.
     ranks : the C in front of `rank`, for each descriptor that the domain's rank comes from.
-    guards, starts, steps : the parts of its domain function, see :mod:`.print_guards`.
+    guards, starts, steps : of standalone C, the parts of its domain function, see :mod:`.print_guards`.
     stages, staged : the loops that compute stages, and the loop after them, if there are any.
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
@@ -86,16 +87,16 @@ class NestView:
     least_rank: int
     extents: tuple[int | None, ...]
     inline: LoopView
-    shapes: tuple[tuple[str, str], ...]
-    ranks: tuple[str, ...]
-    guards: tuple[StepView, ...]
-    starts: tuple[tuple[str, ...], tuple[str, ...]]
-    steps: tuple[StepView, ...]
     overlaps: tuple[OverlapView, ...]
     demand_body: tuple[str, ...]
     demand: str
     demand_status: str
     demand_arrays: tuple[ArrayView, ...]
+    shapes: tuple[tuple[str, str], ...] = ()
+    ranks: tuple[str, ...] = ()
+    guards: tuple[StepView, ...] = ()
+    starts: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    steps: tuple[StepView, ...] = ()
     stages: tuple[LoopView, ...] = ()
     staged: LoopView | None = None
     claims: tuple[str, ...] = ()
@@ -262,6 +263,7 @@ class KernelView:
     places : the operands whose memory each result may take, where nests share loops; None where its nest says so.
     workspace : the name of the parameter for memory that the kernel needs; empty if it needs none.
     numbers : the constants of the header for the numbers of a diagnostic, in their order, if it has any.
+    guards, guards_text : in a kernel of the JIT, the guards that csrc/runtime/guards.c runs, as numbers and as text.
     """
 
     name: str
@@ -288,6 +290,8 @@ class KernelView:
     places: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     workspace: str = ""
     numbers: tuple[str, ...] = ()
+    guards: tuple[int, ...] = ()
+    guards_text: str = ""
 
     @property
     def callers(self) -> int:

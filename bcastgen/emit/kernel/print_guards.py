@@ -1,11 +1,11 @@
-"""Prints the guards of a nest as C, step by step; the guard program has decided all checks.
+"""Prints the guards of a nest as standalone C, step by step; the guard program has decided all checks.
 
 In: a kernel's guard program.  Out: :class:`StepView` values in the order in which they run.
 
     %0.rank = 2; %0.1 = 4; meet %0.0 at d0  ->  if (a->rank != 2) ...; if (a->extents[1] != 4) ...; bcg_meet(dim 0 of a)
 
-Neighbouring dims that meet one after the other are one call. Checks that only a foreign caller's descriptors could fail
-are left out if our own runtime makes the descriptors.
+Neighbouring dims that meet one after the other are one call. Nothing about a caller's descriptors is taken for granted.
+(Kernels of the JIT have no such C: csrc/runtime/guards.c runs their guard programs, see `loops.guard_program.code`.)
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def entry_steps(nest: NestGuards, members: Members) -> tuple[StepView, ...]:
             found += _rank(step, members) if step.operand not in members.extents else ()
         elif isinstance(step, Check):
             found.append(_check(step, members))
-        elif members.separate:
+        else:
             found.append(_not_negative(step, members))
     return tuple(found)
 
@@ -163,11 +163,8 @@ def _rank(step: HasRank, members: Members) -> Iterator[StepView]:
 
     if step.exact:
         yield StepView(f"{rank} != {step.rank}", refused("RANK", step.rank))
-    elif members.separate or step.rank:
+    else:
         yield StepView(f"{rank} < {step.rank}", refused("RANK_AT_LEAST", step.rank))
-    if not members.separate:
-        return
-    if not step.exact:
         yield StepView(f"{rank} > BCG_MAX_RANK", refused("RANK_AT_MOST", "BCG_MAX_RANK"))
     absent = f"{members.member(step.operand)}extents == NULL"
     if step.rank or not step.exact:
@@ -214,14 +211,12 @@ def meeting_steps(nest: NestGuards, members: Members) -> Iterator[StepView]:
                     # A scalar fits every rank.
                     refused = refusal("RANK", members.number(at), "-1", "-1", "rank", rank)
                     yield StepView(f"{rank} != 0 && {rank} != rank", refused)
-                case NotNegative() if members.separate:
+                case NotNegative():
                     yield _not_negative(step, members)
                 case Widen():
                     yield StepView(widen=f"bcg_widen({_one(step, members)}")
                 case Check():
                     yield _check(step, members)
-                case _:
-                    pass  # Our own runtime makes the descriptors.
 
 
 def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Members) -> Iterator[StepView]:

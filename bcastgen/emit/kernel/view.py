@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...core.frozen import replace
+from ...loops.guard_program.code import guard_numbers
 from ...loops.guard_program.ir import Check, Const, HasRank, NestGuards, NotNegative, Own
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
@@ -119,7 +120,7 @@ def kernel_view(
         nests,
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
-        ties_of(program.guards, nests, members),
+        ties_of(program.guards, nests, members) if separate else (),
         not program.reduced and all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
         claims=tuple((given_count + c.number, c.name) for nest in program.nests for c in nest.claims),
@@ -130,6 +131,8 @@ def kernel_view(
         extents=program.extents,
         extent_arrays=tuple((operands[at], local) for at, local in extents.items()),
         reduced=tuple(one for nest in nests for one in nest.reductions),
+        guards=() if separate else tuple(guard_numbers(program.guards, are_arrays=True)),
+        guards_text="" if separate else str(program.guards),
     )
 
 
@@ -187,10 +190,6 @@ def _nest_view(
     own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
     later = {access.number for after in program.nests[place + 1 :] for access in after.operands}
-    guards = program.guards.nests[place]
-    if members.separate and program.reduced:
-        guards = _without_given(guards, frozenset(one.operand for one in program.reduced))
-    asked = entry_steps(guards, members)
     view = NestView(
         name=name,
         rank=None if nest.domain.open else len(nest.domain.dims),
@@ -199,15 +198,6 @@ def _nest_view(
         inline=inline_loop(name, scheduled, own, fast),
         stages=stages,
         staged=staged,
-        guards=asked,
-        starts=starts(guards, members),
-        steps=tuple(
-            step
-            for step in (*meeting_steps(guards, members), *result_steps(guards, program.guards, members))
-            if step not in asked
-        ),
-        shapes=_shapes(guards, members),
-        ranks=tuple(map(members.member, guards.spanning)),
         overlaps=tuple(
             _overlap_view(nest, result, others, namer, others[0].number in later)
             for result in results
@@ -231,11 +221,25 @@ def _nest_view(
         outer=scheduled.outer,
         copies=_copies(nest),
     )
-    if not members.separate:
-        return view
-    alike = view.in_a_row
-    count = len(view.whole_arrays) - len(results)
-    return replace(view, alike=alike and all_alike(count, guards))
+    return _guarded(view, program, place, members) if members.separate else view
+
+
+def _guarded(view: NestView, program: LoopProgram, place: int, members: Members) -> NestView:
+    """Return the view of a nest with the parts of its domain function."""
+    guards = program.guards.nests[place]
+    if program.reduced:
+        guards = _without_given(guards, frozenset(one.operand for one in program.reduced))
+    asked = entry_steps(guards, members)
+    steps = (*meeting_steps(guards, members), *result_steps(guards, program.guards, members))
+    return replace(
+        view,
+        guards=asked,
+        starts=starts(guards, members),
+        steps=tuple(step for step in steps if step not in asked),
+        shapes=_shapes(guards, members),
+        ranks=tuple(map(members.member, guards.spanning)),
+        alike=view.in_a_row and all_alike(len(view.whole_arrays) - len(view.results), guards),
+    )
 
 
 def _with_aligned_rows(arrays: tuple[ArrayView, ...], alignment: int, scheduled: Schedule) -> tuple[ArrayView, ...]:

@@ -1,17 +1,19 @@
-"""Flattens a guard program to numbers that csrc/runtime/guards.c runs, so that results are sized without a compiler.
+"""Flattens a guard program to numbers that csrc/runtime/guards.c runs.
 
-In: a :class:`GuardProgram`, and the extents from which a caller's missing ones are inferred.  Out: int64s, as bytes.
+A kernel's shared object has those of its guards; others size results before there is one.
+
+In: a :class:`GuardProgram`, and the extents from which a caller's missing ones are inferred.  Out: integers.
 
     %0.rank = 2; meet %0.0 at d0   ->   ..., HAS_RANK, 0, 2, 1, ..., MEET, 0, 0, 0, ...
 
-csrc/runtime/guard_steps.def defines the steps' numbers and arguments.
+csrc/abi/guard_steps.def defines the steps' numbers and arguments.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -42,10 +44,10 @@ from .ir import (
 if TYPE_CHECKING:
     from ...shape.types.computed import Calculation
 
-__all__ = ["guard_code"]
+__all__ = ["guard_code", "guard_numbers", "guard_steps"]
 
-# How many registers csrc/runtime/guards.c has for computed extents, and how many operands that reductions give.
-_REGISTERS, _REDUCTIONS = 64, 16
+# How many registers csrc/runtime/guards.c has for computed extents.
+_REGISTERS = 64
 
 
 @cache
@@ -55,16 +57,15 @@ def _numbers(macro: str) -> dict[str, int]:
     return {name: at for at, name in enumerate(re.findall(rf"^{macro}\((\w+)\)", text, re.MULTILINE))}
 
 
+def guard_steps() -> dict[str, int]:
+    """Return the number of each kind of step."""
+    return _numbers("GUARD_STEP")
+
+
 def guard_code(
     program: GuardProgram, slots: Mapping[int, Sequence[Term]] | None = None, sizes: Sequence[int] = ()
-) -> bytes | None:
-    """Return the numbers of a guard program; None if it has more reductions than the C runs.
-
-    Parameters
-    ----------
-    program : a kernel's guards.
-    slots : the extents that meet each extent which the caller leaves out, by the latter's number.
-    sizes : the numbers of a shape program that computes all those extents instead.
+) -> bytes:
+    """Return the numbers of a guard program as int64s; see :func:`guard_numbers`.
 
     Examples
     --------
@@ -72,26 +73,43 @@ def guard_code(
     >>> array("q", guard_code(from_text("(f32[4] a) -> -a").compilation.program.guards))[0]  # one nest
     1
     """
+    return array("q", guard_numbers(program, slots, sizes)).tobytes()
+
+
+def guard_numbers(
+    program: GuardProgram,
+    slots: Mapping[int, Sequence[Term]] | None = None,
+    sizes: Sequence[int] = (),
+    are_arrays: bool = False,
+) -> list[int]:
+    """Return the numbers of a guard program.
+
+    Parameters
+    ----------
+    program : a kernel's guards.
+    slots : the extents that meet each extent which the caller leaves out, by the latter's number.
+    sizes : the numbers of a shape program that computes all those extents instead.
+    are_arrays : whether operands are arrays, whose extents are not negative; numbers that a caller gives may be.
+    """
+    # What is reduced is stored first.
     count = len(program.reduced)
-    if count > _REDUCTIONS:
-        return None
-    numbers = [len(program.nests), len(program.stored) - count, *program.stored[count:], program.operands - count]
+    numbers = [len(program.nests), count, len(program.stored) - count, *program.stored, program.operands - count]
     for slot, terms in (slots or {}).items():
         numbers += _step("SLOT", slot, len(terms), *(number for term in terms for number in _term(term)))
     if sizes:
         numbers += _step("PROGRAM", len(sizes), *sizes)
     for at, nest in enumerate(program.nests):
-        numbers += [number for step in _nest(at, nest) for number in step]
+        numbers += [number for step in _nest(at, nest, are_arrays) for number in step]
         for number, one in enumerate(program.reduced):
             if one.nest == at:
                 numbers += _step("REDUCED", number, one.keepdims, len(one.axes), *one.axes)
     for tie in program.ties:
         numbers += _check(tie)
-    return array("q", [*numbers, *_step("END")]).tobytes()
+    return [*numbers, *_step("END")]
 
 
 def _step(name: str, *arguments: int) -> list[int]:
-    return [_numbers("GUARD_STEP")[name], *arguments]
+    return [guard_steps()[name], *map(int, arguments)]
 
 
 def _term(term: Term) -> tuple[int, int, int]:
@@ -146,16 +164,20 @@ def _moved(found: _Computed, by: int) -> _Computed:
     return _Computed(tuple(steps), _in_register(found.term[1] + by), found.depth + by)
 
 
-def _nest(at: int, nest: NestGuards) -> Iterator[list[int]]:
-    yield from map(_flat, nest.entry)
+def _nest(at: int, nest: NestGuards, are_arrays: bool) -> Iterator[list[int]]:
+    def flat(steps: Iterable[Step]) -> Iterator[list[int]]:
+        return (_flat(step) for step in steps if not (are_arrays and isinstance(step, NotNegative)))
+
+    yield from flat(nest.entry)
     yield _step("NEST", at, nest.open, nest.least_rank, len(nest.spanning), *nest.spanning)
-    yield from map(_flat, (*nest.defines, *nest.steps, *nest.results))
+    yield from flat((*nest.defines, *nest.steps, *nest.results))
 
 
 def _flat(step: Step) -> list[int]:  # noqa: PLR0911
     match step:
         case HasRank(operand=operand, rank=rank, exact=exact):
-            return _step("HAS_RANK", operand, rank, exact)
+            # Every array has a rank of 0 at least.
+            return [] if not exact and rank == 0 else _step("HAS_RANK", operand, rank, exact)
         case HasDomainRank(operand=operand):
             return _step("DOMAIN_RANK", operand)
         case NotNegative(term=term):
