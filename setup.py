@@ -40,7 +40,7 @@ setup(
     package_dir={f"bcastgen.{name}": name for name in FOLDERS},
     include_package_data=False,
     package_data={
-        "bcastgen": ["py.typed"],
+        "bcastgen": ["py.typed", "api/*.pyi"],
         "bcastgen.bench": ["data/*", "*.c"],
         "bcastgen.csrc": ["*/*.c", "*/*.h", "*/*.inc", "*/*.def"],
         "bcastgen.templates": ["*.j2", "**/*.j2"],

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .api.functions import from_text, jit
     from .api.fuse import fuse
     from .api.mlir_module import from_mlir, shape_from_mlir
+    from .api.op_types import *  # noqa: F403 - the stub lists the ops
     from .api.standalone_c import emit_c, emit_shape
     from .api.strict_arrays import strict
     from .api.vectorize import vectorize
@@ -117,18 +118,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Kernel:
-    # Type checkers read the imports above, so that the names which come here are ops for them.
-    found: Kernel = _found(name)
-    return found
+if not TYPE_CHECKING:
+    # Type checkers read the imports above, which have the ops, too.
+    def __getattr__(name: str) -> Any:
+        return _found(name)
 
 
 def _found(name: str) -> Any:
     """Return what a public name stands for, and keep it; raise AttributeError if there is none."""
-    if name == "shape":
-        # The package of that name is the shape dialect as users see it.
+    if name in ("numexpr", "shape"):
+        # Packages: NumExpr's module, and the shape dialect as users see it.
         with _undivided:
-            return importlib.import_module(".shape", __name__)
+            return importlib.import_module(f".{name}", __name__)
     if name in _HOME_OF:
         with _undivided:
             value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
@@ -162,6 +163,9 @@ def _found(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .ops.table import known_ops  # noqa: PLC0415 - a name costs when it is first used
+    from .expr.compositions import COMPOSITIONS  # noqa: PLC0415 - a name costs when it is first used
+    from .expr.reductions import FUNCTIONS  # noqa: PLC0415 - a name costs when it is first used
+    from .ops.table import SEVERAL, known_ops  # noqa: PLC0415 - a name costs when it is first used
 
-    return sorted({*__all__, "numexpr", "shape", *(op.name for op in known_ops() if not op.params)})
+    ops = (op.name for op in known_ops() if not op.params)
+    return sorted({*__all__, "numexpr", "shape", *ops, *SEVERAL, *COMPOSITIONS, *FUNCTIONS})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..core.errors import ArgumentError, ParseError
 from ..ops.table import DEFINED
@@ -19,11 +19,15 @@ from ..runtime.base import remembering
 from .functions import from_text
 
 if TYPE_CHECKING:
-    import numpy as np
+    from types import EllipsisType
+
+    from numpy.typing import NDArray
 
     from ..kernel.kernel import Kernel
 
 __all__ = ["evaluate"]
+
+Out = TypeVar("Out")
 
 
 @lru_cache(maxsize=1024)
@@ -38,6 +42,28 @@ def _reporting(text: str, _replacements: int, errors: str) -> Kernel:
     return from_text(text, errors=errors)
 
 
+@overload
+def evaluate(
+    expression: str,
+    /,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    *,
+    out: EllipsisType | None = None,
+    errors: str = "ignore",
+    **keywords: Any,
+) -> NDArray[Any]: ...
+@overload
+def evaluate(
+    expression: str,
+    /,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    *,
+    out: Out,
+    errors: str = "ignore",
+    **keywords: Any,
+) -> Out: ...
 @remembering(_evaluated, DEFINED)
 def evaluate(
     expression: str,
@@ -48,7 +74,7 @@ def evaluate(
     out: Any = None,
     errors: str = "ignore",
     **keywords: Any,
-) -> np.ndarray[Any, Any]:
+) -> Any:
     """Evaluate an expression over arrays by name, in NumExpr's calling convention.
 
     Parameters
@@ -93,8 +119,7 @@ def evaluate(
         if variables is not None and not hasattr(type(variables), "keys"):
             raise ArgumentError(f"evaluate() takes variables as a dict, not {type(variables).__name__}")
     operands = [_look_up(name, local_dict, global_dict) for name in kernel._own_operands]
-    result: np.ndarray[Any, Any] = kernel(*operands, out=out, **keywords)
-    return result
+    return kernel(*operands, out=out, **keywords)
 
 
 def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str, Any] | None) -> Any:

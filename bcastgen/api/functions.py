@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -35,10 +35,14 @@ __all__ = ["OPERAND_NAMES", "check_names", "from_text", "jit", "kernel_of", "spe
 _Calls = tuple[int | None, bool, str]
 OPERAND_NAMES = ("a", "b", "c", "d")
 
+# What a function takes and gives, its kernel does.
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
 
 @overload
 def jit(
-    function: Callable[..., Any],
+    function: Callable[Given, Result],
     /,
     *,
     signature: str | Signature | Sequence[TensorType | str] | None = None,
@@ -52,7 +56,7 @@ def jit(
     static: str | tuple[str, ...] = (),
     scalars: bool = True,
     errors: str = "ignore",
-) -> Kernel: ...
+) -> Kernel[Given, Result]: ...
 @overload
 def jit(
     function: None = None,
@@ -69,7 +73,7 @@ def jit(
     static: str | tuple[str, ...] = (),
     scalars: bool = True,
     errors: str = "ignore",
-) -> Callable[[Callable[..., Any]], Kernel]: ...
+) -> Callable[[Callable[Given, Result]], Kernel[Given, Result]]: ...
 def jit(
     function: Callable[..., Any] | None = None,
     /,
@@ -85,7 +89,7 @@ def jit(
     static: str | tuple[str, ...] = (),
     scalars: bool = True,
     errors: str = "ignore",
-) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+) -> Any:
     """Compile an element-wise function of arrays; usable as a decorator.
 
     The function is run once, here, on stand-ins to learn its expression: operators, NumPy's element-wise functions,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import isfunction
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from ..runtime.settings import check_threads
 from .functions import specialized
 from .parameters import Parameters
 
+if TYPE_CHECKING:
+    from .op_types import Elementwise, Vectorizing
+
 __all__ = ["vectorize"]
 
 # Options of Numba's decorator that change no result here, and the values that they may have; None for any.
@@ -40,6 +43,48 @@ _NUMBA: Mapping[str, tuple[object, ...] | None] = {
 _MOST_ITERATIONS = 10_000
 
 
+@overload
+def vectorize(
+    function: Callable[..., tuple[Any, ...]],
+    target: str = "cpu",
+    *,
+    static: str | tuple[str, ...] = (),
+    max_iterations: int | None = None,
+    name: str | None = None,
+    math: str = "accurate",
+    threads: int | None = None,
+    background: bool | None = None,
+    fastmath: bool = False,
+    **numba: object,
+) -> Kernel: ...
+@overload
+def vectorize(
+    function: Callable[..., complex],
+    target: str = "cpu",
+    *,
+    static: str | tuple[str, ...] = (),
+    max_iterations: int | None = None,
+    name: str | None = None,
+    math: str = "accurate",
+    threads: int | None = None,
+    background: bool | None = None,
+    fastmath: bool = False,
+    **numba: object,
+) -> Elementwise: ...
+@overload
+def vectorize(
+    function: object = None,
+    target: str = "cpu",
+    *,
+    static: str | tuple[str, ...] = (),
+    max_iterations: int | None = None,
+    name: str | None = None,
+    math: str = "accurate",
+    threads: int | None = None,
+    background: bool | None = None,
+    fastmath: bool = False,
+    **numba: object,
+) -> Vectorizing: ...
 def vectorize(
     function: Any = None,
     target: str = "cpu",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, overload
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
 from ..runtime.toolchain import toolchain
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
-from .ufunc_attributes import UfuncAttributes
+from .ufunc_attributes import P, R_co, UfuncAttributes
 
 if TYPE_CHECKING:
     from ..emit.standalone import CForm, ModulePart
@@ -60,9 +60,10 @@ if TYPE_CHECKING:
 __all__ = ["Kernel"]
 
 _DEFAULT = Options()
+Own = ParamSpec("Own")
 
 
-class Kernel(UfuncAttributes, KernelBase):
+class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
     """An element-wise function of arrays, compiled for their dtypes at its first call; see :func:`bcastgen.jit`.
 
     Calling it with arrays, NumPy or Python scalars broadcasts them as NumPy does and returns an ndarray, or a tuple of
@@ -99,7 +100,18 @@ class Kernel(UfuncAttributes, KernelBase):
     """
 
     # The traced function; kernels of texts and ops have none, which `inspect.unwrap` tells by the attribute's absence.
-    __wrapped__: Callable[..., Any]
+    __wrapped__: Callable[P, R_co]
+
+    if TYPE_CHECKING:
+        # A function in a class is a method there, as `jit` makes it one.
+        @overload
+        def __get__(self, instance: None, owner: type, /) -> Kernel[P, R_co]: ...
+        @overload
+        def __get__(
+            self: Kernel[Concatenate[Any, Own], R_co], instance: object, owner: type | None = None, /
+        ) -> Kernel[Own, R_co]: ...
+        def __get__(self, instance: object, owner: type | None = None, /) -> Any:
+            """Return the kernel, or the method of an object."""
 
     def __init__(
         self,

@@ -5,12 +5,19 @@ In: a kernel.  Out: a base class of kernels, with these attributes and the calls
     bcastgen.add.types      ['??->?', 'bb->b', ...]
     inspect.signature(bcastgen.add)
         (a, b, out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=None)
+
+Type checkers know a kernel's calls by its function's, with `out` and the keywords of ufuncs:
+
+    @bg.jit
+    def norm(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    norm(x, y)   ->   NDArray[np.float64]          norm(x, y, out=z)   ->   the type of z
 """
 
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, overload
 
 import numpy as np
 
@@ -21,7 +28,22 @@ from ..expr.nodes import Apply, Expression, topological
 from ..ops.row import Op
 from ..pipeline.options import OPTIONS
 
-__all__ = ["UfuncAttributes"]
+if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from typing_extensions import ParamSpec, TypeVar
+
+    # A kernel of which nothing is said takes and gives anything.
+    P = ParamSpec("P", default=...)
+    R_co = TypeVar("R_co", default=Any, covariant=True)
+    Out = TypeVar("Out")
+else:
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R_co = TypeVar("R_co", covariant=True)
+
+__all__ = ["P", "R_co", "UfuncAttributes"]
 
 
 # What ufuncs have beside calls.
@@ -35,13 +57,34 @@ class _SignatureOf:
         return None if kernel is None else _signature_of(kernel)
 
 
-class UfuncAttributes:
-    """The attributes of kernels that NumPy's ufuncs have, too."""
+class UfuncAttributes(Generic[P, R_co]):
+    """The attributes of kernels that NumPy's ufuncs have, too, for a function that takes P and gives R_co."""
 
     __slots__ = ()
     _op: Op | None
 
     __signature__ = _SignatureOf()
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, *operands: P.args, **named: P.kwargs) -> R_co: ...
+        @overload
+        def __call__(self, *operands: Any, out: EllipsisType | None, **keywords: Any) -> R_co: ...
+        @overload
+        def __call__(self, *operands: Any, out: Out, **keywords: Any) -> Out: ...
+        @overload
+        def __call__(self, *operands: Any, where: Any, **keywords: Any) -> R_co: ...
+        @overload
+        def __call__(self, *operands: Any, dtype: Any, **keywords: Any) -> R_co: ...
+        @overload
+        def __call__(self, *operands: Any, casting: str, **keywords: Any) -> R_co: ...
+        @overload
+        def __call__(self, *operands: Any, order: str, **keywords: Any) -> R_co: ...
+        @overload
+        def __call__(self, *operands: Any, extents: Any, **keywords: Any) -> R_co: ...
+        def __call__(self, *operands: Any, **keywords: Any) -> Any:
+            """Call the kernel."""
 
     if not TYPE_CHECKING:
         # A checker would take any attribute for one of kernels.
