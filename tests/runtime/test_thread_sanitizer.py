@@ -1,4 +1,4 @@
-"""ThreadSanitizer over calls: extension and kernels are compiled with it, and threads call, reuse memory, swap binaries.
+"""ThreadSanitizer in extension and kernels: threads call, reuse memory and swap binaries.
 
 In: the seed and the number of calls of each thread.  Out: nothing, or what ThreadSanitizer saw.
 

@@ -2,13 +2,13 @@
 
 In: a number of changes, or files.  Out: each change that no test noticed, and the score.
 
-    nice python tests/support/mutants.py --count 500 --seed 7 --resume mutants.json     # hours; goes on where it ended
-    python tests/support/mutants.py --file bcastgen/ops/ranges.py --count 20
+    nice python tests/support/mutants.py --count 500 --seed 7 --keep mutants     # goes on where it ended
+    python tests/support/mutants.py --file bcastgen/ops/ranges.py --count 20 --keep mutants
 
 A change exchanges one operator, number or word outside of comments, texts and types: `OPERATORS`. It is made to a
-copy of the checkout. The tests of a file are those of its name, then those of its room, then some that see all of a
-kernel; the first that fails ends it. What changes no result, but speed or precision within a bound, survives rightly:
-each survivor is for a person to judge.
+copy of the checkout, and the tests that see its line run, the first that fails ends it. Which those are is found first,
+by running each file of tests once (`mutant_table`), which needs Python 3.12; remove the directory when tests change.
+What changes no result, but speed or precision within a bound, survives rightly: each survivor is for a person to judge.
 """
 
 from __future__ import annotations
@@ -16,28 +16,22 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import itertools
 import json
-import os
 import random
 import re
-import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy
+from mutant_sandbox import ROOT, Sandbox
+from mutant_table import Table, Test, collect
 
-from bcastgen.core.c_flags import LIBRARIES
-from compile_flags import SHARED
+__all__ = ["Mutant", "beside", "files", "hunt", "is_read", "mutants"]
 
-__all__ = ["Mutant", "Sandbox", "beside", "mutants"]
-
-ROOT = Path(__file__).resolve().parents[2]
 # A token, and what a careless hand writes in its place.
 OPERATORS = {
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "+", "//": "*"},
@@ -72,7 +66,8 @@ ROOMS = {
     "templates/": ["tests/emit"],
 }
 LAST = ["tests/behaviour/test_cases.py", "tests/behaviour/test_values.py", "tests/behaviour/test_random_programs.py"]
-SECONDS = 900
+FEW = 5  # fewer tests than these that see a line are joined by those of its file and room
+MOST_SECONDS = 30.0  # of a processor, for the tests of one mutant
 
 
 @dataclass(frozen=True)
@@ -82,9 +77,10 @@ class Mutant:
     right: str
     wrong: str
     line: int
+    column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.right!r} -> {self.wrong!r}"
+        return f"{self.path}:{self.line}:{self.column}: {self.right!r} -> {self.wrong!r}"
 
     def applied(self, text: str) -> str:
         assert text.startswith(self.right, self.at), f"{self} is of another text"
@@ -109,7 +105,7 @@ def _of_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def mutants(path: str, text: str) -> list[Mutant]:
-    """Return every change of a file that its language reads."""
+    """Return every change of a file, also those after which its language does not read it."""
     if path.endswith(".py"):
         known, found = _OF_PYTHON, list(_of_python(text))
     else:
@@ -117,13 +113,15 @@ def mutants(path: str, text: str) -> list[Mutant]:
     made = []
     for at, token in found:
         if token in known:
-            made.append(Mutant(path, at, token, OPERATORS[token], text.count("\n", 0, at) + 1))
+            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+            made.append(Mutant(path, at, token, OPERATORS[token], line, column))
+    return made
+
+
+def is_read(path: str, text: str) -> bool:
+    """Return whether Python reads a file's text; of C the compiler says so."""
     if not path.endswith(".py"):
-        return made
-    return [one for one in made if _is_python(one.applied(text))]
-
-
-def _is_python(text: str) -> bool:
+        return True
     try:
         compile(text, "", "exec")
     except SyntaxError:
@@ -144,75 +142,54 @@ def beside(path: str) -> list[list[str]]:
     return [tests for tests in (own, rest, LAST) if tests]
 
 
-class Sandbox:
-    """A copy of the checkout, in which one file at a time is changed."""
-
-    def __init__(self, directory: Path) -> None:
-        self.root = directory / "checkout"
-        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in listed.splitlines():
-            if (ROOT / name).is_file():
-                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.root / name)
-        self.environment = {**os.environ, "BCASTGEN_CACHE_DIR": str(directory / "cache"), "PYTHONSAFEPATH": ""}
-        self.environment["PYTHONPATH"] = str(self.root)
-        self.extension = self.root / "bcastgen" / f"_dispatch{sysconfig.get_config_var('EXT_SUFFIX')}"
-        if not self.build():
-            raise RuntimeError("the extension cannot be compiled as it is; see Sandbox.build")
-        self.made = self.extension.read_bytes()
-        self.passing: dict[tuple[str, ...], bool] = {}
-
-    def build(self) -> bool:
-        """Compile the extension, as setup.py does; return whether that is possible."""
-        rooms = [f"-Icsrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch")]
-        python = [f"-I{numpy.get_include()}", f"-I{sysconfig.get_paths()['include']}"]
-        # runtime.c, which includes others, is for what has no Python.h.
-        runtime = sorted(str(one) for one in (self.root / "csrc" / "runtime").glob("*.c") if one.stem != "runtime")
-        files = [*rooms, *python, "csrc/dispatch/dispatch.c", *runtime, "-o", str(self.extension), *LIBRARIES]
-        made = subprocess.run(["gcc", *SHARED, "-O1", "-fwrapv", *files], cwd=self.root, capture_output=True)
-        check = f"import bcastgen._dispatch as made; assert made.__file__ == {str(self.extension)!r}"
-        return made.returncode == 0 and self._run("-c", check).returncode == 0
-
-    def _run(self, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, *arguments]
-        return subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True, timeout=seconds)
-
-    def try_tests(self, tests: list[str], seconds: float = SECONDS) -> bool:
-        """Return whether tests pass."""
-        try:
-            done = self._run("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests, seconds=seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return done.returncode == 0
-
-    def is_killed(self, mutant: Mutant, groups: list[list[str]] | None = None) -> bool:
-        """Return whether the tests of a file notice a change of it; without the change they have to pass."""
-        groups = groups or beside(mutant.path)
-        for tests in groups:
-            if tuple(tests) not in self.passing:
-                self.passing[tuple(tests)] = self.try_tests(tests)
-            if not self.passing[tuple(tests)]:
-                raise RuntimeError(f"{' '.join(tests)} fails without a change")
-        path = self.root / mutant.path
-        text = path.read_text(encoding="utf-8")
-        is_built = mutant.path.startswith(("csrc/runtime", "csrc/dispatch", "csrc/abi"))
-        path.write_text(mutant.applied(text), encoding="utf-8")
-        try:
-            if is_built and not self.build():
-                return True
-            return not all(self.try_tests(tests) for tests in groups)
-        finally:
-            path.write_text(text, encoding="utf-8")
-            if is_built:
-                self.extension.unlink(missing_ok=True)
-                self.extension.write_bytes(self.made)
-
-
 def files() -> list[str]:
     """Return the files that are changed."""
     kinds = {"bcastgen": ["*.py"], "csrc": ["*.c", "*.h", "*.inc"], "templates": ["*.j2"]}
     found = [path for folder, globs in kinds.items() for glob in globs for path in (ROOT / folder).rglob(glob)]
-    return sorted(str(path.relative_to(ROOT)) for path in found if path.name != "_templates.py")
+    # One is written when the package is built, the other says how a page looks.
+    left_out = ("_templates.py", "style.css.j2")
+    return sorted(str(path.relative_to(ROOT)) for path in found if path.name not in left_out)
+
+
+def hunt(sandbox: Sandbox, table: Table, mutant: Mutant, seconds: float = MOST_SECONDS) -> dict[str, Any]:
+    """Return which test notices a change first ("" for none), the processor time of all, and how many they were."""
+    text = (sandbox.root / mutant.path).read_text(encoding="utf-8")
+    groups = beside(mutant.path)
+    tests = table.tests_of(mutant.path, mutant.line, text, groups[0])
+    seen = len(tests)
+    if len(tests) < FEW:
+        # What runs when a module is imported, or once for all tests, is seen by few of them or none.
+        more = [test for group in groups for test in table.tests_in(group)]
+        tests = list(dict.fromkeys((*tests, *more)))
+    found: dict[str, Any] = {"failed": "", "spent": 0.0, "seen": seen, "tests": 0}
+    with sandbox.changed(mutant) as is_possible:
+        if not is_possible:
+            return {**found, "failed": "it does not compile"}
+        while tests and found["spent"] < seconds:
+            some = _beginning(tests, 2.0 if not found["tests"] else 15.0)
+            tests = tests[len(some) :]
+            expected = sum(test.seconds for test in some)
+            limits = {"processor_seconds": int(4 * expected + 30), "seconds": 20 * expected + 200}
+            said = sandbox.run([test.name for test in some], **limits)
+            found["spent"] += said["spent"]
+            found["tests"] += len(some)
+            if said["failed"]:
+                return {**found, "failed": said["failed"]}
+    return found
+
+
+def _beginning(tests: list[Test], seconds: float) -> list[Test]:
+    """Return the first of some tests that take so long together; a file of tests takes time, too."""
+    some: list[Test] = []
+    files: set[str] = set()
+    for test in tests:
+        file = test.name.partition("::")[0]
+        seconds -= test.seconds + (0.0 if file in files else 0.2)
+        files.add(file)
+        some.append(test)
+        if seconds < 0:
+            break
+    return some
 
 
 def main() -> int:
@@ -220,21 +197,32 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--file", action="append", help="change this file; all by default")
-    parser.add_argument("--resume", type=Path, help="keeps what was found; a second command goes on")
+    parser.add_argument("--keep", type=Path, required=True, help="a directory for what is found; a second run goes on")
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="processor time of one mutant's tests")
+    parser.add_argument("--again", action="store_true", help="try those again that no test noticed")
     given = parser.parse_args()
-    known: dict[str, bool] = json.loads(given.resume.read_text()) if given.resume and given.resume.exists() else {}
+    collect(given.keep)
+    results = given.keep / "results.json"
+    known: dict[str, dict[str, Any]] = json.loads(results.read_text()) if results.exists() else {}
     every = [one for path in given.file or files() for one in mutants(path, (ROOT / path).read_text(encoding="utf-8"))]
-    chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
-    with tempfile.TemporaryDirectory() as directory:
-        sandbox = Sandbox(Path(directory))
+    random.Random(given.seed).shuffle(every)
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in {one.path for one in every}}
+    readable = (one for one in every if is_read(one.path, one.applied(texts[one.path])))
+    chosen = [*itertools.islice(readable, given.count)]
+    table = Table(given.keep)
+    with Sandbox(given.keep / "mutants") as sandbox:
         for at, mutant in enumerate(chosen):
-            if str(mutant) not in known:
-                known[str(mutant)] = sandbox.is_killed(mutant)
-                if given.resume:
-                    given.resume.write_text(json.dumps(known, indent=1))
-            print(f"{at + 1}/{len(chosen)} {'killed' if known[str(mutant)] else 'ALIVE'} {mutant}", flush=True)
-    killed = sum(known[str(mutant)] for mutant in chosen)
-    print(f"{killed} of {len(chosen)} killed, of {len(every):,} possible")
+            name = str(mutant)
+            if name not in known or (given.again and not known[name]["failed"]):
+                known[name] = hunt(sandbox, table, mutant, given.seconds)
+                results.write_text(json.dumps(known, indent=1))
+            told = known[name]
+            verdict = f"killed by {told['failed']}" if told["failed"] else "ALIVE"
+            print(f"{at + 1}/{len(chosen)} {name} {told['spent']:.1f} s {verdict}", flush=True)
+    told = [known[str(mutant)] for mutant in chosen]
+    killed = [one for one in told if one["failed"]]
+    spent = sum(one["spent"] for one in killed) / max(len(killed), 1)
+    print(f"{len(killed)} of {len(chosen)} killed, {spent:.1f} s of a processor each; {len(every):,} are possible")
     return 0
 
 

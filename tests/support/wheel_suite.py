@@ -1,0 +1,118 @@
+"""The tests, run by another Python on an installed wheel: an sdist, a wheel of it, a venv, and no checkout beside it.
+
+In: an interpreter, a directory.  Out: a line a room, and exit status 1 if a test fails.
+
+    python tests/support/wheel_suite.py --python python3.13 --keep wheels        # goes on where it ended
+    python tests/support/wheel_suite.py --python python3.10 --keep wheels --room ops --room kernel
+    python tests/support/wheel_suite.py --python python3.12 --keep wheels --fresh     # builds all again
+
+A room is a folder of tests; one that has passed is not run again. The tests are those of the sdist, beside which
+nothing lies that the wheel should hold. Packages come from where pip takes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main"]
+
+ROOT = Path(__file__).resolve().parents[2]
+# What the wheel holds: the tests have to find it there.
+INSTALLED = ("bcastgen", "csrc", "templates", "bench", "setup.py", "bcastgen.egg-info")
+
+
+class Suite:
+    """The tests of an sdist beside a venv that has the wheel."""
+
+    def __init__(self, python: str, keep: Path) -> None:
+        asked = [python, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3] + getattr(sys, 'abiflags', ''))"]
+        self.version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        self.home = keep.resolve() / self.version
+        self.tests, self.python = self.home / "sdist", self.home / "venv" / "bin" / "python"
+        self._results = self.home / "results.json"
+        self._base = python
+        self.known: dict[str, Any] = json.loads(self._results.read_text()) if self._results.exists() else {}
+
+    def install(self) -> None:
+        """Make the sdist, the wheel and the venv, unless they are there."""
+        if (self.home / "made").exists():
+            return
+        shutil.rmtree(self.home, ignore_errors=True)
+        self.home.mkdir(parents=True)
+        _run([self._base, "-m", "venv", str(self.python.parents[1])])
+        pip = [str(self.python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        _run([*pip, "install", "--no-compile", "build"])
+        # The sdist first, and the wheel from that: what the sdist lacks, the wheel lacks.
+        _run([str(self.python), "-m", "build", "--outdir", str(self.home / "dist"), str(ROOT)])
+        [sdist], [wheel] = ([*(self.home / "dist").glob(kind)] for kind in ("*.tar.gz", "*.whl"))
+        _run([*pip, "install", "--no-compile", f"{wheel}[test]"])
+        with tarfile.open(sdist) as packed:
+            packed.extractall(self.home, filter="data")
+        (self.home / sdist.name.removesuffix(".tar.gz")).rename(self.tests)
+        for name in INSTALLED:
+            shutil.rmtree(self.tests / name, ignore_errors=True)
+            (self.tests / name).unlink(missing_ok=True)
+        (self.home / "made").write_text(f"{wheel.name}\n")
+
+    def rooms(self) -> list[str]:
+        """Return the folders of tests."""
+        folders = (path.name for path in (self.tests / "tests").iterdir() if path.is_dir())
+        return sorted(name for name in folders if any((self.tests / "tests" / name).rglob("test_*.py")))
+
+    def run(self, room: str, seconds: float, more: list[str]) -> str:
+        """Run the tests of a room; return what pytest says at its end."""
+        begun = time.perf_counter()
+        environment = {**os.environ, "BCASTGEN_CACHE_DIR": str(self.home / "kernels")}
+        command = [str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/{room}", *more]
+        place = {"cwd": self.tests, "env": environment, "capture_output": True, "text": True}
+        try:
+            done = subprocess.run(command, timeout=seconds, errors="replace", **place)
+        except subprocess.TimeoutExpired:
+            return "it did not end"
+        (self.home / f"{room}.log").write_text(done.stdout + done.stderr)
+        last = (done.stdout.strip().splitlines() or [done.stderr.strip()[-200:]])[-1].strip("= ")
+        self.known[room] = {"passed": done.returncode == 0, "said": re.sub(r" in [\d.]+s.*", "", last)}
+        self._results.write_text(json.dumps(self.known, indent=1))
+        return f"{self.known[room]['said']}, {time.perf_counter() - begun:.0f} s"
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+
+
+def main() -> int:
+    """Build what is missing, and run the rooms that have not passed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", default=sys.executable, help="the interpreter to test with")
+    parser.add_argument("--keep", type=Path, required=True, help="a directory for all that is made")
+    parser.add_argument("--room", action="append", help="a folder of tests; all by default")
+    parser.add_argument("--fresh", action="store_true", help="build all again, and forget what has passed")
+    parser.add_argument("--seconds", type=float, default=7200, help="of a room")
+    parser.add_argument("pytest", nargs="*", help="arguments for pytest")
+    given = parser.parse_args()
+    suite = Suite(given.python, given.keep)
+    if given.fresh:
+        (suite.home / "made").unlink(missing_ok=True)
+    suite.install()
+    for room in given.room or suite.rooms():
+        known = suite.known.get(room, {"passed": False})
+        said = f"{known['said']} (before)" if known["passed"] else suite.run(room, given.seconds, given.pytest)
+        print(f"Python {suite.version} {room}: {said}", flush=True)
+    wrong = [room for room in given.room or suite.rooms() if not suite.known.get(room, {}).get("passed")]
+    return min(len(wrong), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
