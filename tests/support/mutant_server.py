@@ -38,6 +38,7 @@ ROOT = os.getcwd()
 USED = ("hypothesis", "hypothesis.extra.numpy", "ml_dtypes", "cffi", "mpmath", "z3", "jinja2")
 DEFINED = re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(|^}\s*(bcg_\w+);|^#define (BCG_\w+)", re.MULTILINE)
 TOOL = 3
+_ENDINGS = {signal.SIGKILL: "it took too long", signal.SIGXCPU: "it took too much time", 0: "pytest failed"}
 
 
 class Chosen:
@@ -151,11 +152,12 @@ def _asked(asked: dict[str, Any]) -> dict[str, Any]:
         finally:
             os._exit(0)
     os.close(writing)
-    while os.waitpid(child, os.WNOHANG)[0] == 0:
-        if time.monotonic() - begun > asked["seconds"]:
+    ended, status = 0, 0
+    while not ended:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if not ended and time.monotonic() - begun > asked["seconds"]:
             os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            break
+            ended, status = os.waitpid(child, 0)
         time.sleep(0.01)
     os.set_blocking(reading, False)
     with open(reading, "rb", buffering=0) as answer:
@@ -164,7 +166,8 @@ def _asked(asked: dict[str, Any]) -> dict[str, Any]:
         os.killpg(child, signal.SIGKILL)  # what it left running
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {**(json.loads(text) if text else {"failed": "it did not end by itself", "count": 0}), "spent": spent}
+    told = json.loads(text) if text else {"failed": f"{_ENDINGS.get(status & 127, 'it crashed')}", "count": 0}
+    return {**told, "spent": spent}
 
 
 def main() -> None:

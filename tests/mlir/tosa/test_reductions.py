@@ -90,6 +90,21 @@ def test_errors_name_what_is_wrong(op, attributes, given, result, says):
     assert f"'tosa.{op}' op" in str(raised.value)
 
 
+@pytest.mark.parametrize("dynamic", ["numpy", "strict"])
+def test_a_claim_on_one_of_two_dims_is_not_forgotten(dynamic):
+    """The other dim is 1 whatever comes, and no result's type says what the sum's does: that it has three rows."""
+    text = """
+func.func @f(%x: tensor<ROWSx?xf32>) -> tensor<?x?xf32> {
+  %sum = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<ROWSx?xf32>) -> tensor<3x1xf32>
+  %r = tosa.exp %sum : (tensor<3x1xf32>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}"""
+    known = bg.from_mlir(text.replace("ROWS", "3"), dynamic=dynamic)
+    assert known(np.zeros((3, 2), np.float32)).tolist() == [[1]] * 3
+    with pytest.raises(BcastgenError, match="claims on the types of intermediate values"):
+        bg.from_mlir(text.replace("ROWS", "?"), dynamic=dynamic)
+
+
 def test_what_is_printed_is_read_and_computes_the_same():
     x = np.random.default_rng(2).normal(size=(4, 5)).astype(np.float32)
     for text in (
