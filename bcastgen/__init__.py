@@ -14,6 +14,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# Before anything imports NumPy, which would say less.
+from .core import main_interpreter as _main_interpreter  # noqa: F401
+
+# isort: split
 # What every kernel needs is imported with the package, so that the first call does not wait for it; the rest when it is
 # first used: what compiles, dims and types, MLIR.
 from .api import functions as _api  # noqa: F401

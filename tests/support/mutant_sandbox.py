@@ -53,7 +53,8 @@ class Sandbox:
     def __init__(self, directory: Path, records: bool = False) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.root, self._kept, self._directory = directory / "checkout", directory / "compiled", directory
-        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in listed.splitlines():
             if (ROOT / name).is_file():
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -211,6 +211,9 @@ def main() -> int:
     chosen = [*itertools.islice(readable, given.count)]
     table = Table(given.keep)
     with Sandbox(given.keep / "mutants") as sandbox:
+        failed = sandbox.run(LAST[:1])["failed"]
+        if failed:
+            raise RuntimeError(f"{failed} without a change")
         for at, mutant in enumerate(chosen):
             name = str(mutant)
             if name not in known or (given.again and not known[name]["failed"]):
