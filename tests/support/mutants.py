@@ -52,6 +52,8 @@ _C_TOKEN = re.compile(
 ROOMS = {
     "csrc/vmath/": ["tests/csrc/test_vmath.py", "tests/behaviour/test_accuracy.py"],
     "csrc/helpers/bcg_half.h": ["tests/core/test_float16.py", "tests/ops/test_casts.py"],
+    "csrc/helpers/bcg_broadcast.h": ["tests/csrc/test_sizes.py", "tests/emit/standalone/test_module.py"],
+    "csrc/helpers/bcg_extent.h": ["tests/csrc/test_sizes.py", "tests/emit/standalone/test_module.py"],
     "csrc/helpers/bcg_shape": ["tests/emit/shape_program"],
     "csrc/helpers/": ["tests/emit/standalone", "tests/ops/test_casts.py"],
     "csrc/runtime/pack": ["tests/csrc/test_pack.py"],
@@ -67,6 +69,7 @@ ROOMS = {
 }
 LAST = ["tests/behaviour/test_cases.py", "tests/behaviour/test_values.py", "tests/behaviour/test_random_programs.py"]
 FEW = 5  # fewer tests than these that see a line are joined by those of its file and room
+OWN_SECONDS = 10.0  # for those of its file that are not known to see it
 MOST_SECONDS = 30.0  # of a processor, for the tests of one mutant
 
 
@@ -157,10 +160,12 @@ def hunt(sandbox: Sandbox, table: Table, mutant: Mutant, seconds: float = MOST_S
     groups = beside(mutant.path)
     tests = table.tests_of(mutant.path, mutant.line, text, groups[0])
     seen = len(tests)
-    if len(tests) < FEW:
-        # What runs when a module is imported, or once for all tests, is seen by few of them or none.
-        more = [test for group in groups for test in table.tests_in(group)]
-        tests = list(dict.fromkeys((*tests, *more)))
+    # Programs in C that tests compile, and processes that they start, tell nobody which lines they run. What runs when
+    # a module is imported, or once for all tests, is seen by few of them or none.
+    own = table.tests_in(groups[0]) if Path(mutant.path).suffix != ".py" or len(groups) > 2 else []
+    more = [test for group in groups for test in table.tests_in(group)] if seen < FEW else []
+    first = _beginning(tests, 2.0)
+    tests = list(dict.fromkeys((*first, *_beginning(own, OWN_SECONDS), *tests, *more)))
     found: dict[str, Any] = {"failed": "", "spent": 0.0, "seen": seen, "tests": 0}
     with sandbox.changed(mutant) as is_possible:
         if not is_possible:
