@@ -26,6 +26,7 @@ from bcastgen.loops.guard_program.ir import GuardProgram
 from bcastgen.shape.dialect.program import Program
 from bcastgen.shape.dialect.values import Shape
 from csrc_includes import CSRC_FLAGS
+from foreign import MACHINES
 from long_runs import many
 from reduction_programs import Program as ReductionProgram
 from shape_kernels import make_calls, make_kernel
@@ -37,12 +38,25 @@ DECLINED = -1
 HOSTILE = (-(2**63), -3, -1, 0, 1, 2, 3, 5, 2**31, 2**62, 2**63 - 1)
 
 
+def built(directory, compiler, flags):
+    """Return the path of the program that runs what it reads."""
+    path = directory / "guards"
+    files = [Path(__file__).with_name("guards_main.c"), csrc_file("guards.c"), csrc_file("shape_code.c")]
+    subprocess.run([*compiler, *FLAGS, *flags, *CSRC_FLAGS, *files, "-o", path], check=True)
+    return path
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    path = tmp_path_factory.mktemp("guards") / "guards"
-    files = [Path(__file__).with_name("guards_main.c"), csrc_file("guards.c"), csrc_file("shape_code.c")]
-    subprocess.run(["gcc", *FLAGS, *SANITIZE, *CSRC_FLAGS, *files, "-o", path], check=True)
-    return path
+    """The command of the program."""
+    return [built(tmp_path_factory.mktemp("guards"), ["gcc"], SANITIZE)]
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory):
+    """The same for another machine."""
+    machine = MACHINES["aarch64"]
+    return machine.command(built(tmp_path_factory.mktemp("emulated"), machine.compiler(), ()))
 
 
 class Case:
@@ -120,7 +134,7 @@ def answers(program, cases):
     """The numbers that the program writes of each case."""
     numbers = [len(cases), *(number for case in cases for number in case.numbers())]
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
-    done = subprocess.run([program], input=np.array(numbers, np.int64).tobytes(), capture_output=True, env=environment)
+    done = subprocess.run(program, input=np.array(numbers, np.int64).tobytes(), capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr.decode()[:4000]
     return np.frombuffer(done.stdout, np.int64).tolist()
 
@@ -148,6 +162,13 @@ def test_random_kernels(program):
 @pytest.mark.parametrize("seed", range(2))
 def test_many_random_kernels(program, seed):
     check(program, 100 + seed, many(100, 250), 20)
+
+
+@pytest.mark.slow
+def test_random_kernels_on_another_machine(emulated):
+    check(emulated, 6, 20, 6)
+    hold(emulated, list(drawn_with_reductions(4, 20)))
+    check_programs(emulated, 3, 300)
 
 
 def drawn_with_reductions(seed, count):

@@ -12,7 +12,7 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import pytest
 from bcastgen.core.c_flags import C_LANGUAGE, OPTIMISED
 from compile_flags import NATIVE, QUICK, STRICT, WARNED
 from csrc_includes import CSRC_FLAGS
+from foreign import MACHINES
 
 MAIN = Path(__file__).with_name("pack_main.c")
 SANITIZE = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -158,9 +159,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     return built
 
 
-def check(program: Path, guard: int = 0) -> None:
+def check(program: Path, guard: int = 0, runner: Sequence[str] = ()) -> None:
     lines = "\n".join(case.line(guard) for case in CASES)
-    done = subprocess.run([str(program)], input=lines.encode(), capture_output=True, timeout=300)
+    done = subprocess.run([*runner, str(program)], input=lines.encode(), capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr.decode()[-3000:]
     at = 0
     for case in CASES:
@@ -192,6 +193,15 @@ def test_so_it_is_with_every_compiler_and_all_instructions(
 def test_nothing_beyond_the_arrays_is_read(build: Builder, compiler: str, what: str) -> None:
     # Not optimised: nothing that is wrong has gone, and clang takes a fifth of the time.
     check(build(found(compiler), QUICK, *SANITIZE, what))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["aarch64", "powerpc64"])
+def test_so_it_is_on_other_machines(build: Builder, name: str) -> None:
+    """With vectors of their own, and in another byte order."""
+    machine = MACHINES[name]
+    program = build(*machine.compiler(), OPTIMISED)
+    check(program, guard=128, runner=machine.command(program)[:-1])
 
 
 def found(compiler: str) -> str:

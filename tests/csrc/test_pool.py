@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ import pytest
 from bcastgen.core.c_flags import C_LANGUAGE
 from compile_flags import WARNED
 from csrc_includes import CSRC_FLAGS
+from foreign import MACHINES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the pool is serial there")
 
@@ -417,8 +418,8 @@ Builder = Callable[..., Path]
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     made: dict[tuple[str, ...], Path] = {}
 
-    def build(*flags: str, compiler: str = os.environ.get("CC", "gcc")) -> Path:
-        key = (compiler, *flags)
+    def build(*flags: str, compiler: Sequence[str] = (os.environ.get("CC", "gcc"),)) -> Path:
+        key = (*compiler, *flags)
         if key not in made:
             directory = tmp_path_factory.mktemp("pool")
             rows = " ".join(f"ROW({name})" for name in CHECKS)
@@ -426,16 +427,16 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Builder:
             # glibc's CPU_SET and dlsym pass no stricter list.
             warnings = [*C_LANGUAGE, "-Wall", "-Wextra", "-Werror", *CSRC_FLAGS]
             files = [str(directory / "harness.c"), "-o", str(directory / "harness"), "-lpthread", "-ldl"]
-            subprocess.run([compiler, "-g", WARNED, *warnings, *flags, *files], check=True)
+            subprocess.run([*compiler, "-g", WARNED, *warnings, *flags, *files], check=True)
             made[key] = directory / "harness"
         return made[key]
 
     return build
 
 
-def run(program: Path, check: str) -> None:
+def run(program: Path, check: str, runner: Sequence[str] = ()) -> None:
     environment = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1", "ASAN_OPTIONS": "detect_leaks=0"}
-    done = subprocess.run([str(program), check], capture_output=True, text=True, timeout=100, env=environment)
+    done = subprocess.run([*runner, str(program), check], capture_output=True, text=True, timeout=100, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -447,6 +448,18 @@ def test_pool(harness: Builder, check: str) -> None:
 @pytest.mark.parametrize("check", ["every_index_once", "nested_calls", "serial_is_in_order"])
 def test_without_threads_the_caller_does_it_all(harness: Builder, check: str) -> None:
     run(harness("-DBCG_NO_THREADS"), check)
+
+
+# The emulator forks no program that has threads, and shows the affinity of its own.
+NOT_EMULATED = FORKS | {"the_callers_cpu_is_its_own", "grows_with_what_is_asked", "workers_wake_for_a_row_of_calls"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [check for check in CHECKS if check not in NOT_EMULATED])
+def test_pool_on_a_machine_of_weak_memory_order(harness: Builder, check: str) -> None:
+    machine = MACHINES["aarch64"]
+    program = harness(compiler=machine.compiler())
+    run(program, check, machine.command(program)[:-1])
 
 
 @pytest.mark.slow
@@ -465,7 +478,7 @@ def test_pool_under_the_address_sanitizer(harness: Builder, check: str) -> None:
 @pytest.mark.skipif(shutil.which(FORK_SAFE_ASAN) is None, reason=f"no {FORK_SAFE_ASAN}, whose sanitizer forks safely")
 @pytest.mark.parametrize("check", sorted(FORKS))
 def test_forks_under_the_address_sanitizer(harness: Builder, check: str) -> None:
-    run(harness("-fsanitize=address,undefined", compiler=FORK_SAFE_ASAN), check)
+    run(harness("-fsanitize=address,undefined", compiler=[FORK_SAFE_ASAN]), check)
 
 
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="sets the affinity mask")
