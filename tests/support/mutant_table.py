@@ -61,7 +61,10 @@ def _record(sandbox: Sandbox, file: str, record: Path, target: Path) -> None:
     record.unlink(missing_ok=True)
     log = str(record.with_name("log"))
     said = sandbox.run([file], record=str(record), processor_seconds=LONGEST, log=log)
-    seen: dict[str, Any] = pickle.loads(record.read_bytes()) if record.exists() else {"tests": [], "masks": {}}
+    if not record.exists():
+        print(f"{file}: {said['failed']}; it is tried again by the next run", flush=True)
+        return
+    seen: dict[str, Any] = pickle.loads(record.read_bytes())
     places = _addresses(sandbox.extension, [at for kind, at in seen["masks"] if kind == "extension"])
     masks: dict[tuple[str, Any], int] = defaultdict(int)
     for (kind, at), mask in seen["masks"].items():
@@ -151,10 +154,10 @@ class Table:
         return mask or self._near(places, line)
 
     def _near(self, places: dict[Any, int], line: int) -> int:
-        """Return the tests of the lines before, of which this may go on one."""
-        for before in range(line - 1, line - 6, -1):
-            if places.get(before):
-                return places[before]
+        """Return the tests of a line near it, which it may go on, or which gcc has merged with it."""
+        for near in (*range(line - 1, line - 6, -1), line + 1, line + 2):
+            if places.get(near):
+                return places[near]
         return 0
 
     def _of_helper(self, text: str, line: int) -> int:

@@ -50,6 +50,7 @@ _C_TOKEN = re.compile(
 )
 # Tests of what has none of its name: by the beginning of a path.
 ROOMS = {
+    "csrc/vmath/bcg_complex": ["tests/behaviour/test_complex.py", "tests/csrc/test_complex_pairs.py"],
     "csrc/vmath/": ["tests/csrc/test_vmath.py", "tests/behaviour/test_accuracy.py"],
     "csrc/helpers/bcg_half.h": ["tests/core/test_float16.py", "tests/ops/test_casts.py"],
     "csrc/helpers/bcg_broadcast.h": ["tests/csrc/test_sizes.py", "tests/emit/standalone/test_module.py"],

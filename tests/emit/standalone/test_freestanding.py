@@ -27,6 +27,9 @@ CHECK = r"""
 #include <stdio.h>
 #include "bcg_freestanding_math.h"
 #define SMALL 0x801fffffffffffffu
+static const double special[] = {0,    4.9e-324, 2.2250738585072014e-308, 0.5,              1,          1.5, 3,
+                                 1e30, 1e300,    1.7976931348623157e308,  (double)INFINITY, (double)NAN};
+enum { SPECIAL = sizeof special / sizeof *special };
 
 static uint64_t state = UINT64_C(88172645463325252);
 static uint64_t next(void)
@@ -51,7 +54,14 @@ int main(void)
         wrong[4] += !same32(bcg_sqrt_f32(x), sqrtf(x));
         wrong[5] += !same32(bcg_fabs_f32(x), fabsf(x));
     }
-    for (int at = 0; at < 2000000; at++) {
+    for (int at = 0; at < 4 * SPECIAL * SPECIAL; at++) {
+        const double x = special[at / 4 / SPECIAL] * (at & 1 ? -1 : 1);
+        const double y = special[at / 4 % SPECIAL] * (at & 2 ? -1 : 1);
+        wrong[6] += !same64(bcg_copysign_f64(x, y), copysign(x, y));
+        wrong[7] += !same64(bcg_fmod_f64(x, y), fmod(x, y));
+        wrong[8] += !same32(bcg_fmod_f32((float)x, (float)y), fmodf((float)x, (float)y));
+    }
+    for (int at = 0; at < COUNT; at++) {
         const uint64_t one = next(), two = next(), near = (uint64_t)(1020 + at % 60) << 52;
         double x = bcg_from_bits_f64(one), y = bcg_from_bits_f64(two);
         if (at % 4 == 1) x = bcg_from_bits_f64((one & 0x800fffffffffffffu) | near);
@@ -133,11 +143,18 @@ def test_users_c_that_needs_the_library_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("flags", [(), ("-msse4.1", "-fno-math-errno")], ids=["own", "instructions"])
+FEW, MANY = ("-DSTEP=99991", "-DCOUNT=20000"), ("-DSTEP=97", "-DCOUNT=2000000")
+INSTRUCTIONS = ("-msse4.1", "-fno-math-errno")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [FEW, pytest.param(MANY, marks=pytest.mark.slow), pytest.param((*MANY, *INSTRUCTIONS), marks=pytest.mark.slow)],
+    ids=["few", "own", "instructions"],
+)
 def test_values_are_the_librarys(tmp_path, flags):
     (tmp_path / "check.c").write_text(CHECK)
-    command = [compiler("gcc"), *C_LANGUAGE, CHECKED, CONTRACT, *CSRC_FLAGS, "-DSTEP=97", *flags]
+    command = [compiler("gcc"), *C_LANGUAGE, CHECKED, CONTRACT, *CSRC_FLAGS, *flags]
     subprocess.run([*command, "check.c", "-o", "check", *LIBRARIES], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "check"], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["0"] * 9
