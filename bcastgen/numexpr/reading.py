@@ -57,13 +57,6 @@ def check_text(text: str) -> None:
         )
 
 
-def _parsed(text: str) -> ast.expr:
-    try:
-        return parse_expression(text.lstrip(" \t"))
-    except (RecursionError, MemoryError) as error:
-        raise ValueError(f"the expression cannot be read: {str(error) or 'it is nested too deeply'}") from None
-
-
 def read(text: str, kinds: Mapping[str, str], optimization: str = "none") -> ExpressionNode:
     """Return the expression of a text; variables without a kind are doubles.
 
@@ -79,10 +72,12 @@ def read(text: str, kinds: Mapping[str, str], optimization: str = "none") -> Exp
     >>> read("2*a + 1", {"a": "float"}).astKind
     'float'
     """
-    tree = _parsed(text)
     before, context.optimization = context.optimization, optimization
     try:
-        value = _Reader(kinds).value(tree)
+        # Before Python 3.13 its parser refuses what is nested as deeply as this reader cannot follow.
+        value = _Reader(kinds).value(parse_expression(text.lstrip(" \t")))
+    except (RecursionError, MemoryError) as error:
+        raise ValueError(f"the expression cannot be read: {str(error) or 'it is nested too deeply'}") from None
     finally:
         context.optimization = before
     if is_constant(value):

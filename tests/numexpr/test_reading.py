@@ -1,5 +1,8 @@
 """Texts of NumExpr's language: what is read, and what is refused with which error."""
 
+import inspect
+import sys
+
 import pytest
 
 from bcastgen.numexpr.expressions import ConstantNode
@@ -80,3 +83,15 @@ def test_kinds_of_variables_decide():
 def test_a_variable_is_one_node():
     made = read("a + a", {})
     assert made.children[0] is made.children[1]
+
+
+def test_what_is_nested_deeper_than_python_calls_is_refused() -> None:
+    """Python's parser takes more than that since 3.13 always, and before where few calls are left."""
+    limit, depth = sys.getrecursionlimit(), len(inspect.stack(0))
+    try:
+        sys.setrecursionlimit(depth + 80)
+        with pytest.raises(ValueError, match="the expression cannot be read"):
+            read("-" * 150 + "a", {})
+    finally:
+        sys.setrecursionlimit(limit)
+    assert read("-" * 150 + "a", {}).astKind == "double"
