@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import bcastgen
 from bcastgen.core.resources import folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +38,7 @@ def block(language: str, holding: str, page: str = "CONTRIBUTING.md") -> str:
 
 def copied(target: Path) -> Path:
     """A copy of the package, with what it reads beside it."""
-    shutil.copytree(ROOT / "bcastgen", target / "bcastgen", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(bcastgen.__file__).parent, target / "bcastgen", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("templates", "csrc"):
         if not (target / "bcastgen" / name).exists():
             shutil.copytree(folder(name), target / name)

@@ -14,6 +14,8 @@ from long_runs import some
 from mutant_sandbox import ROOT, Sandbox
 from mutants import Mutant, beside, files, is_read, mutants
 
+pytestmark = pytest.mark.skipif(not (ROOT / "bcastgen").is_dir(), reason="the sources are not beside the tests")
+
 LAYOUTS = "tests/behaviour/test_layouts.py"
 TURNED = "test_a_transposed_operand_is_read_before_it_is_written_also_where_dims_have_two_elements"
 FAR = "test_large_results_that_are_not_adjacent_leave_what_lies_between"

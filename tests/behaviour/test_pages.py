@@ -40,7 +40,9 @@ def test_the_links_lead_somewhere(page):
     # Pages are named by their paths as well.
     named = re.findall(r"`((?:docs|tests|bench|csrc|templates)/[\w/.-]+\.\w+)`", text)
     missing = [link for link in links if not link.startswith("http") and not (page.parent / link).exists()]
-    gone = [name for name in named if not (ROOT / name).exists()] if page.name not in ELSEWHERE else []
+    # The tests of an installed wheel have no sources beside them.
+    here = [name for name in named if (ROOT / name.partition("/")[0]).is_dir()]
+    gone = [name for name in here if not (ROOT / name).exists()] if page.name not in ELSEWHERE else []
     assert missing + gone == []
 
 
