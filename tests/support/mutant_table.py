@@ -3,7 +3,7 @@
 In: a place in the package, csrc or the templates.  Out: tests, those to be tried first first.
 
     collect(directory)                                  # minutes; goes on where it ended
-    Table(directory).tests_of("bcastgen/ops/ranges.py", 80, text, [])  -> [Test("tests/ops/test_ranges.py::test_or", 0.1)]
+    Table(directory).tests_of("bcastgen/ops/ranges.py", 80, text, [])    -> [Test("tests/ops/test_ranges.py::...", 0.1)]
 
 Lines of Python and of templates come from `sys.monitoring`, those of the extension from gcc's -fsanitize-coverage, and
 the helpers that a kernel's C holds from the text that is emitted.
