@@ -21,12 +21,13 @@ def is_on(variable: str) -> bool:
     return os.environ.get(variable, "") not in ("", "0")
 
 
-def byte_size(variable: str, zero: str) -> int | None:
+def byte_size(variable: str, zero: str, of: str = "bytes") -> int | None:
     """Return the number of bytes in an environment variable, or None if it is not set or empty.
 
     Parameters
     ----------
     zero : what 0 means, for the error.
+    of : what is counted.
 
     Raises
     ------
@@ -43,6 +44,6 @@ def byte_size(variable: str, zero: str) -> int | None:
     if not 0 <= size < 2**63:
         shown = text if len(text) <= 40 else text[:40] + "..."
         raise BcastgenError(
-            f"{variable}={shown!r} is no number of bytes; set a number such as 500000, 512M or 1G, {zero}, or nothing"
+            f"{variable}={shown!r} is no number of {of}; set a number such as 500000, 512M or 1G, {zero}, or nothing"
         )
     return size

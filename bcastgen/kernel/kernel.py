@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ..runtime.slow_path import CleanCall, StrictDims
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
+    from .added_loops import AddedLoops, LoopInfo
     from .background import Jobs
     from .ufunc_variants import Variants
 
@@ -140,6 +141,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
         self._jobs: Jobs | None = None
+        self._added_loops: AddedLoops | None = None
         self.provenance: Provenance | None = None
         self.background = is_on("BCASTGEN_BACKGROUND")
         self.compilations = 0
@@ -295,6 +297,41 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         if self._jobs is not None:
             self._jobs.made.add(key)
 
+    def _ask_loop(self, key: bytes, nest: int, is_staged: int, stationary: int, is_hot: int) -> None:
+        """Add a loop for a pattern that calls of a binary often have, in the background; see `added_loops`.
+
+        Where the caller said how many variants there are, none is added; nor with ``math="fast"``, whose bits would
+        change from one call to the next.
+        """
+        if self._options.variants is not None or self._options.math == "fast":
+            return
+        with undivided:
+            from .added_loops import AddedLoops, Pattern  # noqa: PLC0415 - few kernels are asked
+
+            if self._added_loops is None:
+                self._added_loops = AddedLoops(self)
+        self._added_loops.ask(Pattern(key, nest, bool(is_staged), stationary), bool(is_hot))
+
+    def info(self) -> tuple[LoopInfo, ...]:
+        """Return the loops of the kernel's binaries, who asked for each, and how often it ran.
+
+        Returns
+        -------
+        tuple of LoopInfo
+            Patterns of broadcasting that no loop serves are among them. Nothing where the extension was not built.
+
+        Examples
+        --------
+        >>> import bcastgen as bg, numpy as np
+        >>> kernel = bg.jit(lambda a, b: a + b)
+        >>> total = kernel(np.ones((2, 3)), np.ones((2, 1)))
+        >>> [(row.name, row.asked_by, row.calls) for row in kernel.info()]
+        [('unit', 'types', 0), ('zero_a', 'types', 0), ('zero_b', 'types', 1)]
+        """
+        from .added_loops import loop_infos  # noqa: PLC0415 - calls ask nothing
+
+        return loop_infos(self)
+
     @property
     def background(self) -> bool:
         """Whether NumPy answers while a binary is compiled; see :func:`bcastgen.jit`. May be set."""
@@ -326,7 +363,8 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         bool
             Whether nothing is left to wait for.
         """
-        return self._jobs is None or self._jobs.wait(timeout)
+        others = (self._jobs, self._added_loops)
+        return all([one is None or one.wait(timeout) for one in others])
 
     def _stand_in(self, operands: tuple[object, ...]) -> CleanCall:
         """Return the object that answers a call on clean operands: this, or NumPy's values until there is a binary."""
@@ -386,11 +424,16 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
 
     @property
     def stages(self) -> dict[str, str]:
-        """The text of every stage by name, in order; constant arrays come first, where there are any."""
+        """The text of every stage by name, in order; constant arrays come first, where there are any.
+
+        Last comes what calls ran, where a loop was added for them, or none serves a pattern of theirs.
+        """
         rows = map(constant_row, self._constants, self._values)
         constants = {"constants": "\n".join(rows)} if self._values else {}
         stages = {**constants, **self.compilation.stages}
-        return stages | {"shape": str(self.shape_function)} if "shape" in stages else stages
+        stages |= {"shape": str(self.shape_function)} if "shape" in stages else {}
+        ran = self.info()
+        return stages | ({"ran": "\n".join(map(str, ran))} if any(one.asked_by != "types" for one in ran) else {})
 
     @property
     def source(self) -> str:

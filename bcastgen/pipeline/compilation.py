@@ -241,6 +241,36 @@ class Compilation:
         once = compiles_functions_once(self.schedule)
         return self._dump("c", render_kernel(view, fast, once, self.schedule.light))
 
+    def loop_schedule(self, nest: int, is_staged: bool, stationary: int) -> tuple[int, Schedule]:
+        """Stage 5 of one more variant: the number of the nest among all, and its schedule with just this variant.
+
+        Parameters
+        ----------
+        nest : the number of the nest among those that have results, as the run time counts them.
+        is_staged, stationary : see :func:`.schedule.one_variant`.
+        """
+        from ..loops.schedule.program_schedule import verified
+        from ..loops.schedule.schedule import one_variant
+
+        place = [at for at, one in enumerate(self.rewritten.program.nests) if one.results][nest]
+        made = one_variant(self.schedules[place], is_staged, stationary, self.options.math == "fast")
+        return place, verified(made)
+
+    def loop_source(self, nest: int, is_staged: bool, stationary: int) -> CSource:
+        """Stage 6 of one more variant of a loop: the C of this variant alone; see `loop_schedule`."""
+        from ..emit.kernel.view import kernel_view
+        from ..emit.templating.render import render_loop
+        from ..loops.schedule.program_schedule import compiles_functions_once
+
+        place, made = self.loop_schedule(nest, is_staged, stationary)
+        schedules = tuple(made if at == place else one for at, one in enumerate(self.schedules))
+        fast, once = self.options.math == "fast", compiles_functions_once(self.schedule)
+        view = kernel_view(self.options.name, self.rewritten.program, schedules, self.banner, fast=fast)
+        own = view.nests[place]
+        loops = own.staged if is_staged else own.inline
+        assert loops is not None
+        return render_loop(view, loops, fast, once, self.schedule.light)
+
     def standalone_schedule(self, form: CForm) -> ProgramSchedule:
         """Stage 5 of standalone C: the loops of each nest, as a form of C asks for them."""
         from ..emit.standalone.target import find_target

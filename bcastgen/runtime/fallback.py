@@ -253,6 +253,16 @@ class KernelBase:
         check_binary(self, key, operand_codes, result_codes, limits, found, constant("BCG_ABI_VERSION"))
         self.__binaries.setdefault(key, _Binary(entry, result_codes, limits, keepalive))
 
+    def _add_loop(
+        self, key: bytes, nest: int, is_staged: bool, stationary: int, address: int, keepalive: object
+    ) -> bool:
+        """Return False: only the extension adds loops."""
+        return False
+
+    def _counts(self) -> list[tuple[bytes, list[tuple[int, bool, int, str, int, int]]]]:
+        """Return nothing: only the extension counts."""
+        return []
+
     def _has_binary(self, key: bytes) -> bool:
         return key in self.__binaries
 

@@ -1,6 +1,7 @@
-"""Settings of the process: threads for calls, and memory of freed results that is kept for new results.
+"""Settings of the process: threads for calls, memory of freed results that is kept, when calls get loops of their own.
 
-In: BCASTGEN_NUM_THREADS, BCASTGEN_MEMORY_POOL, or what a program sets.  Out: numbers, also for the extension.
+In: BCASTGEN_NUM_THREADS, BCASTGEN_MEMORY_POOL, BCASTGEN_VARIANTS, or what a program sets.  Out: numbers, also for the
+extension.
 
     set_num_threads(2); get_num_threads() -> 2
 
@@ -20,10 +21,12 @@ from ..core.system_errors import pass_on
 
 __all__ = ["attach", "check_threads", "clear_memory", "get_num_threads", "set_num_threads", "start"]
 
-THREADS, MEMORY = "BCASTGEN_NUM_THREADS", "BCASTGEN_MEMORY_POOL"
+THREADS, MEMORY, VARIANTS = "BCASTGEN_NUM_THREADS", "BCASTGEN_MEMORY_POOL", "BCASTGEN_VARIANTS"
 
 _MOST_THREADS = 2**31 - 1
 _MOST_MEMORY = 1 << 30
+# A loop of its own spares 0.03 to 0.2 ns a point, and takes a compiler about 100 ms: so many points pay for it.
+_HOT = 1 << 30
 
 
 class _Chosen:
@@ -55,6 +58,8 @@ def start() -> None:
     if _chosen.extension is not None:
         _chosen.extension.set_memory_bound(_memory_bound())
         _chosen.extension.set_threads(get_num_threads())
+        points = byte_size(VARIANTS, "0 for never", "points")
+        _chosen.extension.set_hot(_HOT if points is None else points)
 
 
 def check_threads(threads: object) -> int:

@@ -182,7 +182,7 @@ static PyObject *kernel_add_binary(PyObject *object, PyObject *args)
     if (!failed && kernel_find_binary(self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
         binary *b = binary_new(self, entry, PyBytes_AS_STRING(key), PyBytes_AS_STRING(result_codes),
                                PyBytes_AS_STRING(ranges), limits, keepalive);
-        failed = b == NULL || binary_add(self, b) < 0;
+        failed = b == NULL || counts_new(b) < 0 || binary_add(self, b) < 0;
         if (failed && b != NULL) binary_free(b);
     }
     Py_DECREF(ranges);
@@ -260,7 +260,11 @@ static int kernel_traverse(PyObject *object, visitproc visit, void *arg)
     kernel *self = (kernel *)object;
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->defaults);
-    for (Py_ssize_t k = 0; k < self->binary_count; k++) Py_VISIT(self->binaries[k]->keepalive);
+    for (Py_ssize_t k = 0; k < self->binary_count; k++) {
+        const binary *const b = self->binaries[k];
+        Py_VISIT(b->keepalive);
+        for (Py_ssize_t at = 0; at < b->added_count; at++) Py_VISIT(b->added[at]->keepalive);
+    }
     return 0;
 }
 
@@ -316,6 +320,8 @@ static PyObject *kernel_init_subclass(PyObject *class, PyObject *args, PyObject 
 
 static PyMethodDef kernel_methods[] = {
     {"_add_binary", kernel_add_binary, METH_VARARGS, add_binary_doc},
+    {"_add_loop", kernel_add_loop, METH_VARARGS, add_loop_doc},
+    {"_counts", kernel_counts, METH_NOARGS, counts_doc},
     {"_call_clean", kernel_call_clean, METH_VARARGS, call_clean_doc},
     {"_infer", kernel_infer, METH_O, infer_doc},
     {"result_shape", (PyCFunction)(void (*)(void))kernel_result_shape, METH_FASTCALL | METH_KEYWORDS, result_shape_doc},
@@ -470,6 +476,18 @@ static PyObject *module_set_threads(PyObject *module, PyObject *value)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(set_hot_doc, "set_hot(points)\n--\n\n"
+                          "Set after how many points a pattern that no loop serves gets one; 0: never.");
+
+static PyObject *module_set_hot(PyObject *module, PyObject *value)
+{
+    (void)module;
+    const unsigned long long points = PyLong_AsUnsignedLongLong(value);
+    if (points == (unsigned long long)-1 && PyErr_Occurred()) return NULL;
+    config.hot = points;
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(cpus_doc, "cpus()\n--\n\nReturn how many CPUs this process may use.");
 
 static PyObject *module_cpus(PyObject *module, PyObject *none)
@@ -527,6 +545,7 @@ static PyObject *module_open_kernel(PyObject *module, PyObject *path)
 static PyMethodDef module_methods[] = {
     {"open_kernel", module_open_kernel, METH_O, open_kernel_doc},
     {"set_threads", module_set_threads, METH_O, set_threads_doc},
+    {"set_hot", module_set_hot, METH_O, set_hot_doc},
     {"cpus", module_cpus, METH_NOARGS, cpus_doc},
     {"set_memory_bound", module_set_memory_bound, METH_O, set_memory_bound_doc},
     {"clear_memory", module_clear_memory, METH_NOARGS, clear_memory_doc},

@@ -22,7 +22,7 @@
 #include "bcg_odometer.h"
 #include "pack.h"
 #include "pool.h"
-#include "run_pause.inc"
+#include "run_log.inc"
 #include "run_plan.inc"
 #include "run_walk.inc"
 #include "run_expand.inc"
@@ -106,7 +106,7 @@ static void run_task(void *argument, int64_t index)
     memcpy(steps, whole->steps, (size_t)(whole->rank * arrays) * sizeof *steps);
     extents[cut] = end - first;
     for (int32_t k = 0; k < arrays; k++) at[k] = whole->at[k] + first * whole->steps[cut * arrays + k];
-    domain part = {whole->nest, whole->rank, extents, steps, at, NULL};
+    domain part = {whole->nest, whole->rank, extents, steps, at, NULL, log_of(parts->options)};
     run_clear_raised(parts->options->raised);
     run_part(&part, parts->streams);
     run_add_raised(parts->options->raised);
@@ -228,7 +228,8 @@ static int run_is_one(const bcg_array *array)
 }
 
 /* Runs, without a plan, a small nest whose arrays all lie in C order or are one element. Returns 0 for other nests. */
-static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands, const bcg_array *results)
+static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands, const bcg_array *results,
+                    bcg_log *log)
 {
     char *at[FEW];
     int64_t steps[FEW];
@@ -249,6 +250,7 @@ static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_ar
     for (int32_t v = 0; v < nest->variants; v++) {
         if (nest->variant[v].stationary != stationary) continue;
         nest->variant[v].run(at, steps, 1, n);
+        log_note(log, &(bcg_ran){nest, 0, v, stationary, n});
         return 1;
     }
     return 0;
@@ -279,19 +281,20 @@ static int run_describe(domain *d, const bcg_kernel *kernel, const bcg_array *op
 static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands,
                         const bcg_array *results, const bcg_run_options *options, void *spare)
 {
-    if (run_flat(kernel, nest, operands, results)) return BCG_OK;
+    bcg_log *const log = log_of(options);
+    if (run_flat(kernel, nest, operands, results, log)) return BCG_OK;
     int64_t extents[BCG_MAX_RANK];
     if (nest->arrays + nest->stages <= FEW) {
         int64_t steps[BCG_MAX_RANK * FEW];
         char *at[FEW];
-        domain d = {nest, 0, extents, steps, at, NULL};
+        domain d = {nest, 0, extents, steps, at, NULL, log};
         if (run_describe(&d, kernel, operands, results)) run_domain(&d, options);
         return BCG_OK;
     }
     int64_t *const steps = spare;
     char **const at = (char **)(void *)(steps + (size_t)BCG_MAX_RANK * (size_t)nest->arrays);
     const uintptr_t rest = (uintptr_t)(at + nest->arrays);
-    domain d = {nest, 0, extents, steps, at, (char *)((rest + LINE - 1) / LINE * LINE)};
+    domain d = {nest, 0, extents, steps, at, (char *)((rest + LINE - 1) / LINE * LINE), log};
     if (run_describe(&d, kernel, operands, results)) run_domain(&d, options);
     return BCG_OK;
 }
@@ -320,6 +323,7 @@ int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_a
     int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
     if (status != BCG_OK) return status;
     pause_begin(options->pause);
+    log_begin(options->log);
     if (kernel->temporaries > 0) return given_run(kernel, operands, results, options, why);
     const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);

@@ -21,11 +21,31 @@ typedef struct {
     int32_t is_over;
 } bcg_pause;
 
+/* A loop that ran in a call: which of a nest's variants, and which arrays stood still along its rows, for how many
+ * points. Arrays that stood still and that the variant does not mark were read through tiles. */
+typedef struct {
+    const bcg_nest *nest;
+    int32_t is_staged;
+    int32_t variant;
+    uint64_t stationary;
+    int64_t points;
+} bcg_ran;
+
+#define BCG_MOST_RAN 8
+
+/* What a call ran, as far as its own thread planned it: the first BCG_MOST_RAN loops that differ. */
+typedef struct {
+    const void *thread; /* the caller's: set by bcg_run */
+    int32_t count;
+    bcg_ran ran[BCG_MOST_RAN];
+} bcg_log;
+
 typedef struct {
     int32_t threads; /* at most; 1 or less: the calling one */
     int32_t warm;    /* the results' memory has been written before, so that it costs no page faults */
     int32_t *raised; /* gets the floating-point exceptions that the loops raise, of all threads; NULL: nobody asks */
     bcg_pause *pause; /* NULL: the call runs to its end */
+    bcg_log *log; /* NULL: nobody asks what ran */
 } bcg_run_options;
 
 /* The bits of `raised`: those that NumPy hands to the functions of numpy.seterrcall. */

@@ -21,13 +21,14 @@ from ..c_text.helpers import for_loops, helper_text
 from ..c_text.names import c_string, comment_text
 from ..c_text.references import calls, names
 from ..c_text.wrap import lay_out, lay_out_comment
+from ..kernel.loop_model import LoopView
 from ..kernel.model import KernelView
 from .run import Compiled, Unusable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render_kernel", "render_template"]
+__all__ = ["render_kernel", "render_loop", "render_template"]
 
 
 @cache
@@ -159,4 +160,12 @@ def render_kernel(view: KernelView, fast: bool = False, once: bool = False, ligh
     `fast`, `once` and `light` are of the kernel's schedule: see `for_loops` and `CSource`.
     """
     text = lay_out(render_template("kernel.c.j2", kernel=view, once=once))
+    return CSource(view.name, {"kernel.c": text}, FAST_FLAGS if fast else (), light)
+
+
+def render_loop(
+    view: KernelView, loops: LoopView, fast: bool = False, once: bool = False, light: bool = False
+) -> CSource:
+    """Return the C of one more variant of a loop of a kernel, the only one that `loops` has; see `render_kernel`."""
+    text = lay_out(render_template("loop.c.j2", kernel=view, loops=loops, once=once))
     return CSource(view.name, {"kernel.c": text}, FAST_FLAGS if fast else (), light)

@@ -18,7 +18,7 @@ from .shared_loops import Sharing, shared_loops
 from .shared_rows import SharedPass, saved_value, shared_lines, shared_rows
 from .threads import Threads, threads
 
-__all__ = ["ProgramSchedule", "compiles_functions_once", "run_time_schedule", "standalone_schedule"]
+__all__ = ["ProgramSchedule", "compiles_functions_once", "run_time_schedule", "standalone_schedule", "verified"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +145,17 @@ def standalone_schedule(
 
 
 def _finished(made: ProgramSchedule) -> ProgramSchedule:
-    """Return a schedule whose calls are counted, verified wherever nests are: under BCASTGEN_DEBUG and in tests."""
+    """Return a schedule whose calls are counted, verified nest by nest."""
+    return replace(made, function_calls=function_calls(tuple(map(verified, made.nests))))
+
+
+def verified(made: Schedule) -> Schedule:
+    """Return the schedule of a nest, verified wherever nests are: under BCASTGEN_DEBUG and in tests."""
     if pipeline.verifies():
         from .verify import verify_schedule  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
 
-        for one in made.nests:
-            verify_schedule(one)
-    return replace(made, function_calls=function_calls(made.nests))
+        verify_schedule(made)
+    return made
 
 
 def _every_loop(program: LoopProgram) -> dict[int, tuple[int, ...]]:

@@ -26,13 +26,14 @@ from .variants import (
     ZERO,
     Variant,
     classes_of,
+    named,
     planned,
     shown_by_types,
     specialised,
     usual_count,
 )
 
-__all__ = ["nested_loops", "plain_loops", "schedule"]
+__all__ = ["nested_loops", "one_variant", "plain_loops", "schedule"]
 
 # Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside.
 _LIGHT_TENTHS_NS = 2.0
@@ -72,9 +73,39 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     )
     possible = tuple(possible[read.access] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
     count = usual_count(staging.cost_tenths_ns, possible) if variants is None else variants
-    made = planned(_names(nest, staging), possible, count)
+    made = planned(_read_names(nest, staging.reads), possible, count)
     staged = _part(nest, staging, nest.stores, made, costs, fast)
     return Schedule(nest, inline, stages, staged, run_time=True, f16_blocks=f16, light=light)
+
+
+def one_variant(scheduled: Schedule, is_staged: bool, stationary: int, fast: bool = False) -> Schedule:
+    """Return a schedule in which one loop has one variant: that of a pattern which calls turned out to have.
+
+    Parameters
+    ----------
+    scheduled : the schedule of the nest, which the run time plans.
+    is_staged : whether it is the loop after the stages, or the one that computes everything.
+    stationary : the arrays that are one value along the loop, a bit for each that it reads.
+    fast : whether functions take their fast forms.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> made = from_text("(f32[*] a, f32[*] b, f32[*] c, f32[*] d) -> a*b + c*d").compilation.schedules[0]
+    >>> print(one_variant(made, False, 0b1010).inline.variants[0])
+    zero_b_d: operands (unit, zero, unit, zero), results unit
+    """
+    nest, loop = scheduled.nest, scheduled.staged if is_staged else scheduled.inline
+    assert loop is not None
+    names = _read_names(nest, loop.reads)
+    classes = tuple(ZERO if stationary >> at & 1 else UNIT for at in range(len(names)))
+    variants = named(names, (classes,))
+    if is_staged:
+        return replace(scheduled, staged=replace(loop, variants=variants))
+    found = masks(nest, tuple(classes_of(access, ranked=False) for access in nest.operands))
+    words = None if loop.blocks else byte_words(nest, variants)
+    loop = replace(loop, variants=variants, words=words, sides=two_sided(nest, variants, found, fast))
+    return replace(scheduled, inline=loop)
 
 
 def nested_loops(
@@ -109,7 +140,7 @@ def nested_loops(
         return Schedule(nest, _with_lanes(nest, whole, vector_bytes), outer=outer)
     behind = _read_classes(possible, staging.reads)
     last = Variant(ANY, _any_strides(staging.reads), ANY)
-    made = (*specialised(_names(nest, staging), behind, limit), last)
+    made = (*specialised(_read_names(nest, staging.reads), behind, limit), last)
     stages = tuple(
         InnerLoop(
             part.reads,
@@ -210,8 +241,9 @@ def _any_strides(reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
     return tuple(ANY if isinstance(read, Load) else UNIT for read in reads)
 
 
-def _names(nest: Nest, staging: Staging) -> tuple[str, ...]:
-    return tuple(nest.operands[r.access].name if isinstance(r, Load) else f"t{r.index}_tile" for r in staging.reads)
+def _read_names(nest: Nest, reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
+    """Return the name of each operand, or tile, that a loop reads."""
+    return tuple(nest.operands[read.access].name if isinstance(read, Load) else f"t{read.index}_tile" for read in reads)
 
 
 def _is_light(nest: Nest, cost: float) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     "ZERO",
     "Variant",
     "classes_of",
+    "named",
     "planned",
     "shown_by_types",
     "specialised",
@@ -109,7 +110,7 @@ def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], l
     """Return at most `limit` likely variants in which at least one operand moves, if any can."""
     moves = any(UNIT in classes for classes in possible)
     likely = (classes for classes in _likely(possible) if UNIT in classes or not moves)
-    return _named(names, islice(likely, limit))
+    return named(names, islice(likely, limit))
 
 
 def planned(
@@ -133,7 +134,7 @@ def planned(
     )
     each = dict.fromkeys((*deciding, *((shown,) if shown else ()), *_likely(possible)))
     likely = (c for c in each if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
-    return _named(names, (unit, *islice(likely, limit)))
+    return named(names, (unit, *islice(likely, limit)))
 
 
 def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
@@ -202,7 +203,7 @@ def shown_by_types(nest: Nest) -> tuple[str, ...]:
     return tuple(ZERO if one else UNIT for one in stationary)
 
 
-def _named(names: tuple[str, ...], several: Iterable[tuple[str, ...]]) -> tuple[Variant, ...]:
+def named(names: tuple[str, ...], several: Iterable[tuple[str, ...]]) -> tuple[Variant, ...]:
     """Return a variant for each combination of classes, called after the operands that are stationary in it.
 
     An operand's second map is `a_again`. Names joined by underscores may be equal, such as those of `a` and `b`
