@@ -15,6 +15,7 @@ serve on.
 from __future__ import annotations
 
 import os
+import time
 from _thread import allocate_lock, get_ident, start_new_thread
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
@@ -99,6 +100,8 @@ class LoopInfo:
         return f"({', '.join(self.types)}) {where}: {by}; {self.calls} calls, {self.points} points"
 
 
+# Who waits looks so often whether the thread is still there.
+_LOOK_SECONDS = 0.1
 _ASKED_BY = {"types": "made with the kernel", "calls": "added for calls", "": "no loop: copied into tiles"}
 
 
@@ -110,18 +113,27 @@ class _Worker:
         self._process: int | None = None
         self.thread: int | None = None
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether this process has the thread."""
+        return self._process == os.getpid()
+
     def take(self, loops: AddedLoops, pattern: Pattern) -> None:
         """Do this soon; a forked child has nothing of what its parent had left."""
         if self._process not in (None, os.getpid()):
             self._left, self._process = deque(), None
         self._left.append((loops, pattern))
         if self._process is None:
-            self._process = os.getpid()
             try:
+                self._process = os.getpid()
                 start_new_thread(self._run, ())
             except RuntimeError:
                 # The system has no more threads, or the interpreter is about to end: tiles serve on.
                 self._process = None
+            except BaseException:
+                # The handler of a signal raised it.
+                self._process = None
+                raise
 
     def _run(self) -> None:
         self.thread = get_ident()
@@ -163,7 +175,7 @@ class AddedLoops:
         if is_hot:
             self._hot.add(pattern)
         process, _ = self._under_way.get(pattern, (None, None))
-        if pattern in self._settled or process == os.getpid():
+        if pattern in self._settled or (process == os.getpid() and _worker.is_at_work):
             return
         done = allocate_lock()
         done.acquire()
@@ -179,8 +191,9 @@ class AddedLoops:
             self._settled.add(pattern)
             tell("%s gets no loop of its own for %s: %s", self._kernel._name, pattern, error)
         finally:
-            _, done = self._under_way.pop(pattern)
-            done.release()
+            found = self._under_way.pop(pattern, None)
+            if found is not None:
+                found[1].release()
 
     def _make(self, pattern: Pattern) -> bool:
         """Return whether there is nothing left to do."""
@@ -205,15 +218,21 @@ class AddedLoops:
     def wait(self, timeout: float | None) -> bool:
         """Wait until nothing is under way in this process; return whether that is so."""
         own = [done for process, done in list(self._under_way.values()) if process == os.getpid()]
-        # A finaliser that interrupts the work must not wait for it.
-        return all([_is_released(done, 0 if _worker.thread == get_ident() else timeout) for done in own])
+        end = None if timeout is None else time.monotonic() + timeout
+        return all([_is_done(done, end) for done in own])
 
 
-def _is_released(lock: Any, timeout: float | None) -> bool:
-    if not lock.acquire(timeout=-1 if timeout is None else timeout):
-        return False
-    lock.release()
-    return True
+def _is_done(lock: Any, end: float | None) -> bool:
+    """Wait for a lock until a time; return whether it is free, or nobody will release it."""
+    # A finaliser that interrupts the work must not wait for it.
+    while _worker.is_at_work and _worker.thread != get_ident():
+        left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
+        if lock.acquire(timeout=max(left, 0)):
+            lock.release()
+            return True
+        if left <= 0:
+            return False
+    return not lock.locked() or not _worker.is_at_work
 
 
 def loop_infos(kernel: Growing) -> tuple[LoopInfo, ...]:

@@ -263,7 +263,7 @@ static int kernel_traverse(PyObject *object, visitproc visit, void *arg)
     for (Py_ssize_t k = 0; k < self->binary_count; k++) {
         const binary *const b = self->binaries[k];
         Py_VISIT(b->keepalive);
-        for (Py_ssize_t at = 0; at < b->added_count; at++) Py_VISIT(b->added[at]->keepalive);
+        for (int32_t at = 0; at < b->loops->added_count; at++) Py_VISIT(b->loops->added[at]->keepalive);
     }
     return 0;
 }

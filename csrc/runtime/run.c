@@ -187,6 +187,7 @@ static void run_domain(domain *d, const bcg_run_options *options)
         if (parts.count < pauses) parts.count = pauses;
         parts.cut = run_dim_to_cut(d, parts.count);
         if (parts.cut == d->rank - 1) parts.grain = LINE;
+        log_share(options);
         bcg_pool_run(threads, parts.count, run_task, &parts);
     }
 }
@@ -250,7 +251,7 @@ static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_ar
     for (int32_t v = 0; v < nest->variants; v++) {
         if (nest->variant[v].stationary != stationary) continue;
         nest->variant[v].run(at, steps, 1, n);
-        log_note(log, &(bcg_ran){nest, 0, v, stationary, n});
+        log_note(log, nest, 0, v, stationary, n);
         return 1;
     }
     return 0;
@@ -281,7 +282,7 @@ static int run_describe(domain *d, const bcg_kernel *kernel, const bcg_array *op
 static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands,
                         const bcg_array *results, const bcg_run_options *options, void *spare)
 {
-    bcg_log *const log = log_of(options);
+    bcg_log *const log = options->log;
     if (run_flat(kernel, nest, operands, results, log)) return BCG_OK;
     int64_t extents[BCG_MAX_RANK];
     if (nest->arrays + nest->stages <= FEW) {
@@ -323,7 +324,8 @@ int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_a
     int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
     if (status != BCG_OK) return status;
     pause_begin(options->pause);
-    log_begin(options->log);
+    if (options->log != NULL) options->log->count = 0;
+    if (kernel->temporaries > 0) log_share(options);
     if (kernel->temporaries > 0) return given_run(kernel, operands, results, options, why);
     const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);

@@ -35,7 +35,7 @@ typedef struct {
 
 /* What a call ran, as far as its own thread planned it: the first BCG_MOST_RAN loops that differ. */
 typedef struct {
-    const void *thread; /* the caller's: set by bcg_run */
+    const void *thread; /* the caller's: set by bcg_run where threads share work */
     int32_t count;
     bcg_ran ran[BCG_MOST_RAN];
 } bcg_log;

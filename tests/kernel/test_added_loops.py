@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import logging
 import os
@@ -121,24 +122,17 @@ def test_the_environment_switches_it_off(hot, monkeypatch):
 
 def test_at_most_a_dozen(hot):
     hot(1)
-    names = "abcdef"
     kernel = bg.from_text("a*b + c*d + e*f")
-    for stationary in range(1, 40):
-        shapes = [COLUMN if stationary >> at & 1 else MATRIX for at in range(len(names))]
-        arrays = operands(shapes)
+
+    def call(stationary):
+        arrays = operands([COLUMN if stationary >> at & 1 else MATRIX for at in range(6)])
         a, b, c, d, e, f = arrays
         np.testing.assert_array_equal(kernel(*arrays), a * b + c * d + e * f)
         assert kernel.wait()
-        if len(rows(kernel, "calls")) == 12:
-            break
-    made = kernel.compilations
-    assert made == 13
-    for stationary in range(1, 63):
-        shapes = [COLUMN if stationary >> at & 1 else MATRIX for at in range(len(names))]
-        arrays = operands(shapes)
-        a, b, c, d, e, f = arrays
-        np.testing.assert_array_equal(kernel(*arrays), a * b + c * d + e * f)
-    assert kernel.wait() and kernel.compilations == made and len(rows(kernel, "calls")) == 12
+        return len(rows(kernel, "calls"))
+
+    assert 12 in map(call, range(1, 40))
+    assert kernel.compilations == 13 and {12} == set(map(call, range(1, 63))) and kernel.compilations == 13
     # The table of patterns that are counted is bounded, too.
     assert 0 < len(rows(kernel, "")) <= 16
 
@@ -373,9 +367,39 @@ def test_where_no_thread_can_be_started_tiles_serve(hot, monkeypatch):
     monkeypatch.setattr(added_loops, "start_new_thread", none)
     hot(1)
     np.testing.assert_array_equal(kernel(*arrays), wanted)
-    assert rows(kernel, "calls") == {}
+    assert kernel.wait() and rows(kernel, "calls") == {}
     # The next time that it is asked for there may be one.
-    monkeypatch.undo()
-    settings.start()
+    monkeypatch.setattr(added_loops, "start_new_thread", _thread.start_new_thread)
     for _ in range(10):
         np.testing.assert_array_equal(kernel(*arrays), wanted)
+        assert kernel.wait()
+    assert rows(kernel, "calls").keys() == {"zero_a_c"}
+
+
+@pytest.mark.parametrize("raised", [RecursionError, MemoryError])
+def test_a_call_that_leaves_no_room_is_whole(hot, raised):
+    class Full(bg.Kernel):
+        def _ask_loop(self, *_given):
+            raise raised
+
+    kernel, arrays = Full(bg.jit(mix).expression, "mix", ("a", "b", "c", "d")), operands(MIXED)
+    hot(1)
+    np.testing.assert_array_equal(kernel(*arrays), mix(*arrays))
+
+
+def test_a_handler_that_strikes_while_a_thread_starts_leaves_nothing_behind(hot, monkeypatch):
+    def struck(*_given):
+        raise TimeoutError("struck")
+
+    kernel, arrays = bg.jit(mix), operands(MIXED)
+    wanted = kernel(*arrays)
+    monkeypatch.setattr(added_loops, "start_new_thread", struck)
+    hot(1)
+    with pytest.raises(TimeoutError, match="struck"):
+        kernel(*arrays)
+    assert kernel.wait()
+    monkeypatch.setattr(added_loops, "start_new_thread", _thread.start_new_thread)
+    for _ in range(10):
+        np.testing.assert_array_equal(kernel(*arrays), wanted)
+        assert kernel.wait()
+    assert rows(kernel, "calls").keys() == {"zero_a_c"}

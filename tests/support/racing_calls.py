@@ -6,10 +6,11 @@ In: numbers.  Out: a line a round, and exit status 1 if anything is wrong in one
     python tests/support/racing_calls.py --rounds 5 --threads 4 --calls 500 --seed 3
 
 A round is one process with a cold cache. Its threads call the same kernels with operands of several dtypes and sizes,
-so that they meet in first calls, in kernels that are deleted, and in the pool of threads. Signals strike the main
-thread, whose handler calls kernels, too; the main thread forks at random instants, and each child compiles a kernel of
-its own and calls those there are. A round is right if every result, of children too, has the bits that NumPy computes,
-and if all of it ends: where it does not, the stacks of all threads are printed.
+so that they meet in first calls, in kernels that are deleted, and in the pool of threads; meanwhile a pattern that no
+loop serves gets one. Signals strike the main thread, whose handler calls kernels, too; the main thread forks at random
+instants, and each child compiles a kernel of its own and calls those there are. A round is right if every result, of
+children too, has the bits that NumPy computes, and if all of it ends: where it does not, the stacks of all threads are
+printed.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ count, calls, forks, seed, seconds = map(int, sys.argv[1:])
 faulthandler.dump_traceback_later(seconds, exit=True)
 import bcastgen as bg
 gc.set_threshold(200, 5, 10)
-texts = ("a * b + 1", "a - b * a", "(a + b) * (a - b)")
-kernels = [bg.from_text(text, threads=threads) for text, threads in zip(texts, (1, 2, 2))]
+texts = ("a * b + 1", "a - b * a", "(a + b) * (a - b)", "(a - b) * c + d")
+kernels = [bg.from_text(text, threads=threads) for text, threads in zip(texts, (1, 2, 2, 2))]
 shapes = ((), (7,), (3, 5), (300, 4)), ((70_000,),)
 dtypes = "f4 f8 i4 i8 u2".split()
 problems = []
@@ -45,12 +46,14 @@ def cases(chance, shapes):
         shape = chance.choice(shapes)
         a = np.array(chance.getrandbits(6)).astype(dtype)
         b = (np.arange(np.prod(shape)).reshape(shape) % 50).astype(dtype)
+        c, d = a, b
         found.append((text, a, b, eval(texts[text])))
     return found
 
 def call(case, kernels=kernels):
     text, a, b, wanted = case
-    got = kernels[text](a, b)
+    # The last kernel has no loop for a and c in one place, and gets one meanwhile.
+    got = kernels[text](a, b, a, b) if text == 3 else kernels[text](a, b)
     if got.dtype != wanted.dtype or not np.array_equal(got, wanted):
         problems.append(f"{texts[text]} of {b.dtype}{b.shape} is {got!r}")
 
@@ -101,6 +104,7 @@ def child(number):
     own = bg.from_text(f"a * {number} - 1")(a)
     for case in mine:
         call(case)
+    kernels[3].wait()
     large = np.arange(70_000.0)
     pooled = bg.from_text("a * b + 1", threads=2)(large, large)
     right = np.array_equal(own, a * number - 1) and np.array_equal(pooled, large * large + 1) and not problems
@@ -127,10 +131,13 @@ for thread in threads:
     thread.join()
 signal.setitimer(signal.ITIMER_REAL, 0)
 statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+kernels[3].wait()
+added = sum(row.asked_by == "calls" for row in kernels[3].info())
 assert not problems, problems[:5]
+assert added > 0 or calls < 1000, kernels[3].info()
 assert not any(statuses), f"children ended with {statuses}"
 print(f"{count * calls} calls, {signals} signals, {sum(one['collections'] for one in gc.get_stats())} collections, "
-      f"{forks} children")
+      f"{forks} children, {added} loops added")
 """
 
 
@@ -145,7 +152,7 @@ def play(threads: int, calls: int, forks: int, seed: int) -> str:
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-W", "ignore", "-c", ROUND, *map(str, (threads, calls, forks, seed, SECONDS))]
-        environment = {**os.environ, "BCASTGEN_CACHE_DIR": cache}
+        environment = {**os.environ, "BCASTGEN_CACHE_DIR": cache, "BCASTGEN_VARIANTS": "20000"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS + 60)
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr[-4000:]}"
     return f"{done.stdout.strip()}, {time.perf_counter() - begun:.1f} s"
