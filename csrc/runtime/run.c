@@ -220,42 +220,7 @@ static int run_has_shape(const bcg_array *array, const bcg_array *other)
     return 1;
 }
 
-static int run_is_one(const bcg_array *array)
-{
-    for (int32_t dim = 0; dim < array->rank; dim++) {
-        if (array->extents[dim] != 1) return 0;
-    }
-    return 1;
-}
-
-/* Runs, without a plan, a small nest whose arrays all lie in C order or are one element. Returns 0 for other nests. */
-static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands, const bcg_array *results,
-                    bcg_log *log)
-{
-    char *at[FEW];
-    int64_t steps[FEW];
-    uint64_t stationary = 0;
-    if (nest->arrays > FEW) return 0;
-    const bcg_array *const first = run_array(kernel, nest, nest->operands, operands, results);
-    const int64_t n = bcg_points(first->rank, first->extents);
-    if (n == 0) return 1;
-    if (n > SMALL_BYTES / nest->bytes[nest->operands]) return 0;
-    for (int32_t k = 0; k < nest->arrays; k++) {
-        const bcg_array *const array = run_array(kernel, nest, k, operands, results);
-        at[k] = array->data;
-        steps[k] = 0;
-        if (k < nest->operands && n > 1 && run_is_one(array)) stationary |= (uint64_t)1 << k;
-        else if ((n > 1 && !run_has_shape(array, first)) || !run_is_adjacent(array, nest->bytes[k])) return 0;
-        else if (nest->maps != NULL && nest->maps[k] != NULL && n > 1) return 0;
-    }
-    for (int32_t v = 0; v < nest->variants; v++) {
-        if (nest->variant[v].stationary != stationary) continue;
-        nest->variant[v].run(at, steps, 1, n);
-        log_note(log, nest, 0, v, stationary, n);
-        return 1;
-    }
-    return 0;
-}
+#include "run_small.inc"
 
 /* Fills in a domain for the arrays at hand; 0 where it has no points. */
 static int run_describe(domain *d, const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results)
@@ -283,7 +248,7 @@ static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bc
                         const bcg_array *results, const bcg_run_options *options, void *spare)
 {
     bcg_log *const log = options->log;
-    if (run_flat(kernel, nest, operands, results, log)) return BCG_OK;
+    if (small_run(kernel, nest, operands, results, log)) return BCG_OK;
     int64_t extents[BCG_MAX_RANK];
     if (nest->arrays + nest->stages <= FEW) {
         int64_t steps[BCG_MAX_RANK * FEW];
