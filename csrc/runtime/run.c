@@ -106,7 +106,7 @@ static void run_task(void *argument, int64_t index)
     memcpy(steps, whole->steps, (size_t)(whole->rank * arrays) * sizeof *steps);
     extents[cut] = end - first;
     for (int32_t k = 0; k < arrays; k++) at[k] = whole->at[k] + first * whole->steps[cut * arrays + k];
-    domain part = {whole->nest, whole->rank, extents, steps, at, NULL, log_of(parts->options)};
+    domain part = {whole->nest, whole->rank, extents, steps, at, NULL, log_of(parts->options), NULL};
     run_clear_raised(parts->options->raised);
     run_part(&part, parts->streams);
     run_add_raised(parts->options->raised);
@@ -253,7 +253,7 @@ static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bc
     if (nest->arrays + nest->stages <= FEW) {
         int64_t steps[BCG_MAX_RANK * FEW];
         char *at[FEW];
-        domain d = {nest, 0, extents, steps, at, NULL, log};
+        domain d = {nest, 0, extents, steps, at, NULL, log, NULL};
         if (run_describe(&d, kernel, operands, results)) run_domain(&d, options);
         return BCG_OK;
     }

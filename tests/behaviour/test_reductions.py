@@ -264,6 +264,30 @@ def test_indices_of_many_elements_are_numpys(dtype):
                 np.testing.assert_array_equal(found, right)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f4", "f8"])
+def test_extremes_and_indices_of_rows_of_each_length_are_numpys(dtype):
+    """Of values that occur several times, with a NaN in some of the rows, at any place."""
+    random = np.random.default_rng(11)
+    all_four = bg.jit(lambda x: (x.argmax(axis=1), x.argmin(axis=1), x.max(axis=1), x.min(axis=1)))
+    for n in (*range(1, 70), *range(121, 137), *range(250, 264), 511, 512, 515):
+        x = random.integers(-4, 5, (6, n)).astype(dtype)
+        if dtype.startswith("f"):
+            x[random.integers(3), random.integers(n)] = np.nan
+        x[3:] = random.permutation(n).astype(dtype)
+        for found, f in zip(all_four(x), (np.argmax, np.argmin, np.max, np.min), strict=True):
+            np.testing.assert_array_equal(found, f(x, axis=1))
+
+
+@pytest.mark.parametrize("along", [16, 700])
+def test_a_pass_that_fetches_its_next_rows_has_the_bits_of_rows_alone(along):
+    """All rows of a softmax's arrays are so many bytes that the next ones are fetched while it computes."""
+    x = np.random.default_rng(12).standard_normal((2_400_000 // along, along), np.float32)
+    kernel = bg.jit(lambda x: (np.exp(x - x.max(axis=1, keepdims=True))) / np.exp(x).sum(axis=1, keepdims=True))
+    for array in (x, x[::-2]):
+        few = [kernel(array[first : first + 500]) for first in range(0, len(array), 500)]
+        assert kernel(array).tobytes() == np.concatenate(few).tobytes()
+
+
 def test_extremes_of_zeros_and_nans_have_the_same_bits_in_any_layout():
     random = np.random.default_rng(9)
     both = bg.jit(lambda x: (x.max(axis=1), x.min(axis=1), x.max(), x.min(axis=0)))
