@@ -41,6 +41,7 @@ def emit_c(
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
+    targets: Sequence[str] = (),
     single_file: bool = False,
     header_only: bool = False,
     cpp: bool = False,
@@ -68,6 +69,7 @@ def emit_c(
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
+    targets : instruction sets that the .c holds beside that of the compiler's flags; a call takes the best that runs.
     single_file : what all modules share stands in the .c and .h; else in bcastgen.h, beside them.
     header_only : one header, whose functions are static inline, and no .c.
     cpp : bcastgen.hpp goes with it, for callers in C++20: views, and errors as exceptions.
@@ -112,6 +114,7 @@ def emit_c(
         freestanding=freestanding,
         openmp=openmp,
         target=target,
+        targets=names_of("targets", targets),
         single_file=single_file,
         header_only=header_only,
         cpp=cpp,

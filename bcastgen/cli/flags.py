@@ -46,7 +46,7 @@ def add_flags(parser: argparse.ArgumentParser, rows: Iterable[Option]) -> None:
         elif isinstance(row.default, bool):
             parser.add_argument(*names, action="store_true", help=text)
         else:
-            kind = str if row.least is None else int
+            kind = _several if row.several else str if row.least is None else int
             choices = row.offered or row.choices or None
             parser.add_argument(*names, type=kind, default=row.default, choices=choices, metavar=row.metavar, help=text)
 
@@ -80,5 +80,10 @@ def typed_flags(options: argparse.Namespace, rows: Iterable[Option]) -> list[str
         if isinstance(row.default, bool):
             words += [name] if value else []
         elif value != row.default:
-            words += [name, str(value)]
+            words += [name, ",".join(value) if row.several else str(value)]
     return words
+
+
+def _several(text: str) -> tuple[str, ...]:
+    """Return the names in a text with commas between them."""
+    return tuple(name.strip() for name in text.split(","))

@@ -143,6 +143,7 @@ class Option:
     metavar : the name of the value in the command line's help, for an option that is no switch.
     least : the least value of a number; `least_is` says what that value means.
     parts : for an option that is a tuple of names, the purpose of each name. Each has a flag of its own.
+    several : whether it is a tuple of names that the command line takes with commas between them.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Option:
     least: int | None = None
     least_is: str = ""
     parts: Mapping[str, str] | None = None
+    several: bool = False
 
     def check(self, value: Any) -> None:
         """Raise unless the option may be this.

@@ -18,6 +18,7 @@ from bcastgen.cli.emit import add_arguments
 from bcastgen.cli.flags import add_flags, flag_names, flag_values
 from bcastgen.core.options import VARIANTS, Option, options_of
 from bcastgen.emit.standalone import CForm
+from bcastgen.emit.standalone.form import EXCLUSIONS
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.mlir.options import VERSIONS, ReadOptions
 from bcastgen.pipeline.options import OPTIONS, Options
@@ -102,6 +103,30 @@ def test_the_page_of_standalone_c_tells_every_flag():
     told = set(re.findall(r"--[a-z][a-z-]*", tables))
     flags = {flag for row in FORM.values() for flag in flag_names(row)}
     assert told == (flags | {"--check"})
+
+
+def test_the_page_of_standalone_c_tells_which_options_exclude_each_other():
+    page = (DOCS / "standalone.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- exclusions.*?-->\n\| option .*?\n\|---.*?\n(.*?)\n\n", page, re.DOTALL)[1]
+    found, rows = {}, {}
+    for line in table.splitlines():
+        _, option, others, _ = line.split("|")
+        found[option.strip(" `")] = set(re.findall(r"--[a-z-]+|build files", others))
+    for row in EXCLUSIONS:
+        flags = {"build files" if one == "build" else f"--{one.replace('_', '-')}" for one in row.others}
+        rows.setdefault(f"--{row.option.replace('_', '-')}", set()).update(flags)
+    assert found == rows
+
+
+@pytest.mark.parametrize("row", EXCLUSIONS, ids=lambda row: row.option)
+def test_what_options_exclude_is_refused(row):
+    def given(name):
+        known = {"build": ("cmake",), "cffi": ("cffi",), "target": "x86-64", "targets": ("x86-64-v3",), "alignment": 16}
+        return {"build" if name == "cffi" else name: known.get(name, True)}
+
+    for other in row.others:
+        with pytest.raises(bg.BcastgenError, match=re.escape(row.reason)):
+            CForm(**given(row.option), **given(other)).checked()
 
 
 def test_the_page_of_the_command_line_tells_every_flag_of_kernels_and_of_mlir():

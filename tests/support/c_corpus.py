@@ -51,6 +51,7 @@ FORMS = (
     CForm(0, freestanding=True),
     CForm(0, openmp=True),
     CForm(header_only=True),
+    CForm(targets=("x86-64-v3", "x86-64-v4")),
 )
 
 

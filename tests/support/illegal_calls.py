@@ -59,6 +59,7 @@ FORMS = {
     "free": (CForm(0, freestanding=True, helper_file=True), SUBJECTS, "any"),
     "openmp": (CForm(openmp=True, target="x86-64-v3"), SUBJECTS, "any"),
     "header": (CForm(1, header_only=True, single_file=True), SUBJECTS, "any"),
+    "sets": (CForm(targets=("x86-64-v3", "x86-64-v4")), SUBJECTS, "any"),
     "part": (CForm(), {name: SUBJECTS[name] for name in PARTS}, "right"),
     "pointers": (CForm(pointers=True), POINTERS, "dense"),
     "static": (CForm(static=True), STATIC, "dense"),

@@ -96,6 +96,7 @@ _TAKEN_PREFIX = (
 MODULE_MACROS = (
     *("H", "HELPERS_H", "API", "EXPORTS", "SHARED"),
     *("INDEPENDENT", "PAIRS", "RESTRICT", "INLINE", "APART", "CALLED", "VECTORS", "ALIGNED"),
+    *("OF_SET", "SET_TARGET", "SET_LEVEL", "HAS_SETS"),
 )
 # The endings of the names of a kernel's own functions and data.
 _OF_KERNEL = (

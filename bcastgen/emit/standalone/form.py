@@ -9,15 +9,70 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
+from typing import NamedTuple
 
 from ...core.c_source import BUILDS
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
 from ...core.options import VARIANTS, option, options_of
+from .instruction_sets import find_sets
 from .target import find_target
 
-__all__ = ["CForm"]
+__all__ = ["EXCLUSIONS", "CForm", "Exclusion"]
 
+
+class Exclusion(NamedTuple):
+    """An option, those that it does not go with, and what is said where it is asked for with one of these."""
+
+    option: str
+    others: tuple[str, ...]
+    reason: str
+
+
+EXCLUSIONS = (
+    Exclusion(
+        "static",
+        ("pointers",),
+        "static= has all extents in the types, pointers= takes some from the caller; choose one",
+    ),
+    Exclusion(
+        "unchecked",
+        ("static", "pointers"),
+        "functions of static= and pointers= check no array; leave unchecked= out",
+    ),
+    Exclusion(
+        "alignment",
+        ("main", "cffi"),
+        "alignment= has no checking program and no Python wrapper, whose arrays are not aligned; leave main= and cffi "
+        "out",
+    ),
+    Exclusion(
+        "header_only",
+        ("export", "helper_file", "build"),
+        "header_only= has no library and no other header; leave export=, helper_file= and build= out",
+    ),
+    Exclusion(
+        "cpp",
+        ("static", "pointers", "single_file"),
+        "cpp= is for functions of bcastgen.h's arrays; leave static=, pointers= and single_file= out",
+    ),
+    Exclusion(
+        "pointers",
+        ("main", "cffi"),
+        "pointers= has no checking program and no Python wrapper; leave main= and cffi out",
+    ),
+    Exclusion(
+        "pointers",
+        ("openmp",),
+        "pointers= has no threads; leave openmp= out, and share the rows among calls",
+    ),
+    Exclusion(
+        "targets",
+        ("target", "freestanding", "header_only", "helper_file", "main"),
+        "targets= needs the C library, has a file of its own for loops, and no bits that a program could check on "
+        "every machine; leave target=, freestanding=, header_only=, helper_file= and main= out",
+    ),
+)
 _NAMES = ", ".join(f'``"{name}"``' for name in BUILDS)
 
 
@@ -52,6 +107,13 @@ class CForm:
         flag="the machine that vectors are meant for",
         metavar="NAME",
     )
+    targets: tuple[str, ...] = option(
+        (),
+        "instruction sets that the .c holds beside that of the compiler's flags; a call takes the best that runs.",
+        flag="instruction sets, with commas, that the .c holds beside its compiler's; a call takes the best that runs",
+        metavar="NAMES",
+        several=True,
+    )
     single_file: bool = option(
         False, "what all modules share stands in the .c and .h; else in bcastgen.h, beside them."
     )
@@ -74,6 +136,10 @@ class CForm:
     def is_plain(self) -> bool:
         """Whether functions take pointers to dense arrays, and no descriptors."""
         return self.static or self.pointers
+
+    def _asks(self, name: str) -> bool:
+        """Whether an option, or a build file, is asked for."""
+        return name in self.build if name in BUILDS else bool(getattr(self, name))
 
     @property
     def arguments(self) -> str:
@@ -99,36 +165,17 @@ class CForm:
             row.check(getattr(self, row.name))
         if self.alignment not in (None, 16, 32, 64, 128):
             raise BcastgenError(f"alignment is {self.alignment}, expected 16, 32, 64 or 128")
-        if self.alignment is not None and (self.main or "cffi" in self.build):
-            raise BcastgenError(
-                "alignment= has no checking program and no Python wrapper, whose arrays are not aligned; leave main= "
-                "and cffi out"
-            )
         if self.abi is None:
             raise BcastgenError("abi is None, expected 1 or more")
         if self.target is not None:
             find_target(self.target)
+        find_sets(self.targets)
         named = isinstance(self.license, str) and re.fullmatch(r"[\w.+()-]+( [\w.+()-]+)*", self.license, re.ASCII)
         if self.license is not None and not named:
             raise BcastgenError(
                 f"license={self.license!r} is no SPDX expression; write one such as 'MIT OR Apache-2.0'"
             )
-        if self.static and self.pointers:
-            raise BcastgenError(
-                "static= has all extents in the types, pointers= takes some from the caller; choose one"
-            )
-        if self.is_plain and self.unchecked:
-            raise BcastgenError("functions of static= and pointers= check no array; leave unchecked= out")
-        if self.header_only and (self.export or self.helper_file or self.build):
-            raise BcastgenError(
-                "header_only= has no library and no other header; leave export=, helper_file= and build= out"
-            )
-        if self.cpp and (self.is_plain or self.single_file):
-            raise BcastgenError(
-                "cpp= is for functions of bcastgen.h's arrays; leave static=, pointers= and single_file= out"
-            )
-        if self.pointers and (self.main or "cffi" in self.build):
-            raise BcastgenError("pointers= has no checking program and no Python wrapper; leave main= and cffi out")
-        if self.pointers and self.openmp:
-            raise BcastgenError("pointers= has no threads; leave openmp= out, and share the rows among calls")
+        for one in EXCLUSIONS:
+            if self._asks(one.option) and any(map(self._asks, one.others)):
+                raise BcastgenError(one.reason)
         return self

@@ -21,7 +21,7 @@ from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
 from ...loops.schedule.program_schedule import ProgramSchedule, compiles_functions_once
 from ...loops.schedule.threads import THREAD_BLOCK
-from ..c_text.helpers import helper_names, helper_text
+from ..c_text.helpers import for_loops, helper_names, helper_text
 from ..c_text.names import MODULE_MACROS, comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
 from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
@@ -33,6 +33,7 @@ from .contract import contract, guards, internals, numbers_said
 from .documentation import arguments_of_call
 from .form import CForm
 from .freestanding import refuse_library, without_library
+from .instruction_sets import SetsView, find_sets, split_by_set
 from .message import brackets, cases, constants, returned
 from .reduced_model import ReducedView
 from .reductions import reduced_view
@@ -250,7 +251,9 @@ def module_files(module: ModuleView) -> dict[str, str]:
             render_template("standalone/message.c.j2", kernels=module.kernels, marks=marks, is_given=includes)
         )
     code = "\n\n".join(bodies)
+    sets = _sets(module, code) if form.targets else None
     values: dict[str, object] = {
+        "sets": sets,
         "module": module,
         "statics": module.statics,
         "bodies": bodies,
@@ -282,6 +285,8 @@ def module_files(module: ModuleView) -> dict[str, str]:
         templates = {f"{module.name}.c": "standalone/module.c.j2"} | templates
     if form.helper_file:
         templates[f"{module.name}_helpers.h"] = "standalone/helpers.h.j2"
+    if sets is not None:
+        templates[f"{module.name}_loops.h"] = "standalone/loops.h.j2"
     inline = ".h" if form.header_only else "_helpers.h"
     files = {
         name: _finished(render_template(template, **values), module, inserted, inline=name.endswith(inline))
@@ -292,6 +297,14 @@ def module_files(module: ModuleView) -> dict[str, str]:
     shared = {HEADER: shared_header(license)} if includes else {}
     shared |= {CPP_HEADER: cpp_header(license)} if form.cpp else {}
     return {name: files[name] for name in own} | shared | files
+
+
+def _sets(module: ModuleView, code: str) -> SetsView:
+    """Return what is compiled for each instruction set, and what once."""
+    helpers = for_loops(helper_text(code, module.given, module.users), code, module.functions_once, all=False)
+    called = {name for view in module.kernels for name in (view.function, f"{view.name}_unchecked")}
+    called |= {static.function for static in module.statics}
+    return split_by_set(find_sets(module.form.targets), helpers, code, called, shared_functions())
 
 
 def _included(module: ModuleView) -> tuple[str, ...]:
@@ -323,6 +336,7 @@ def _comments(module: ModuleView) -> dict[str, str]:
         "source": f"{title}: {module.name}.h says what it computes. {lint}",
         "header": f"{alone}{made_by}\n\n{contracts[0]}" if len(contracts) == 1 else f"{title}{made_by}",
         "helpers": f"The helpers of {title}. {lint}",
+        "loops": f"The loops of {title}: {module.name}.c includes them for each instruction set. {lint}",
     }
     ends = {}
     if module.form.verbose:

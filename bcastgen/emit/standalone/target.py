@@ -30,6 +30,8 @@ class Target:
     vector_bytes : size of its vectors.
     fma : whether x * y + z is one instruction.
     zig : for zig's cross compiler, ``zig cc -target ... [-mcpu=...]``, instead of `flags`.
+    level : of x86-64, if a call can pick this machine's instructions (`instruction_sets.py`); else 0.
+    features : for gcc's and clang's attribute ``target``, the instructions that such a set has.
     """
 
     name: str
@@ -38,17 +40,31 @@ class Target:
     vector_bytes: int
     fma: bool
     zig: tuple[str, ...]
+    level: int = 0
+    features: str = ""
 
     def __str__(self) -> str:
         flags = " ".join(self.flags)
         return f"{self.name} ({self.doc}): vectors of {self.vector_bytes} bytes; compile with {flags}"
 
 
+# Instructions by their own names: by the name of the level, clang has vectors of 32 bytes for AVX-512, too.
+_AVX2 = "avx2,fma,f16c,bmi2"
+
 TARGETS: dict[str, Target] = {
     row.name: row
     for row in (
         Target("x86-64", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-linux-musl",)),
-        Target("x86-64-v3", "AVX2", ("-march=x86-64-v3",), 32, True, ("x86_64-linux-musl", "-mcpu=x86_64_v3")),
+        Target(
+            "x86-64-v3",
+            "AVX2",
+            ("-march=x86-64-v3",),
+            32,
+            True,
+            ("x86_64-linux-musl", "-mcpu=x86_64_v3"),
+            3,
+            _AVX2,
+        ),
         Target(
             "x86-64-v4",
             "AVX-512",
@@ -56,6 +72,8 @@ TARGETS: dict[str, Target] = {
             64,
             True,
             ("x86_64-linux-musl", "-mcpu=x86_64_v4", WIDEST),
+            4,
+            f"{_AVX2},avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
         ),
         Target("x86-64-windows", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-windows-gnu",)),
         Target("aarch64", "NEON", ("-march=armv8-a",), 16, True, ("aarch64-linux-musl",)),

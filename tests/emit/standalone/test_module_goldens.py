@@ -68,6 +68,7 @@ GOLDENS = {
     ),
     "weighted_sum": ({"weighted_sum": bg.from_text("(f32[?,?] a, f32[?] b) -> sum(a*b, axis=1)")}, {}),
     "moments": ({"moments": moments()}, {"openmp": True}),
+    "picked": ({"picked": bg.from_text("(f32[n] x, f32[n] s) -> exp(x) * s")}, {"targets": ("x86-64-v3", "x86-64-v4")}),
     "softmax": ({"softmax": softmax()}, {"static": True}),
 }
 
