@@ -129,4 +129,23 @@ static inline bcg_status bcg_check_distinct(const bcg_array *result, int32_t pos
     return BCG_OK;
 }
 
+/* bcg_check_data of an array that needs no data if it has no elements. */
+static inline bcg_status bcg_check_data_if_any(const bcg_array *array, int32_t position, int32_t bytes, bcg_diagnostic *why)
+{
+    return bcg_empty(array) ? BCG_OK : bcg_check_data(array, position, bytes, why);
+}
+
+/* bcg_check_distinct of a result that may have no elements. */
+static inline bcg_status bcg_check_distinct_if_any(const bcg_array *result, int32_t position, int32_t bytes, bcg_diagnostic *why)
+{
+    return bcg_empty(result) ? BCG_OK : bcg_check_distinct(result, position, bytes, why);
+}
+
+/* A result shares no byte with an array that comes before it; either may have no elements. */
+static inline bcg_status bcg_check_apart(const bcg_array *result, int32_t position, int32_t bytes, const bcg_array *other, int32_t other_position, int32_t other_bytes, bcg_diagnostic *why)
+{
+    if (bcg_empty(result) || bcg_empty(other) || bcg_apart(result, bytes, other, other_bytes)) return BCG_OK;
+    return bcg_fail_overlap(why, position, other_position);
+}
+
 #endif

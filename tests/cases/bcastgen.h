@@ -6,7 +6,7 @@
  * A module's source defines BCASTGEN_CHECKS, and gets the functions that check arrays and say what is wrong.
  */
 #ifndef BCASTGEN_H
-#define BCASTGEN_H 2
+#define BCASTGEN_H 3
 
 #include <stddef.h>
 #include <stdint.h>
@@ -482,6 +482,31 @@ static inline bcastgen_status bcastgen_check_distinct(const bcastgen_array *resu
         }
     }
     return BCASTGEN_OK;
+}
+
+/* bcastgen_check_data of an array that needs no data if it has no elements. */
+static inline bcastgen_status bcastgen_check_data_if_any(const bcastgen_array *array, int32_t position, int32_t bytes,
+                                                         bcastgen_diagnostic *why)
+{
+    return bcastgen_empty(array) ? BCASTGEN_OK : bcastgen_check_data(array, position, bytes, why);
+}
+
+/* bcastgen_check_distinct of a result that may have no elements. */
+static inline bcastgen_status bcastgen_check_distinct_if_any(const bcastgen_array *result, int32_t position,
+                                                            int32_t bytes, bcastgen_diagnostic *why)
+{
+    return bcastgen_empty(result) ? BCASTGEN_OK : bcastgen_check_distinct(result, position, bytes, why);
+}
+
+/* A result shares no byte with an array that comes before it; either may have no elements. */
+static inline bcastgen_status bcastgen_check_apart(const bcastgen_array *result, int32_t position, int32_t bytes,
+                                                   const bcastgen_array *other, int32_t other_position,
+                                                   int32_t other_bytes, bcastgen_diagnostic *why)
+{
+    if (bcastgen_empty(result) || bcastgen_empty(other) || bcastgen_apart(result, bytes, other, other_bytes)) {
+        return BCASTGEN_OK;
+    }
+    return bcastgen_fail_overlap(why, position, other_position);
 }
 
 /* One array's effective strides over the domain: 0 in front of its own dims, too. */

@@ -194,31 +194,14 @@ bcastgen_status moments(const bcastgen_array *x, const bcastgen_result *r0, cons
     if (status == BCASTGEN_OK) {
         status = bcastgen_check_result(&r1_array, MOMENTS_R1, 1, moments_3_extents, moments_3_from, why);
     }
-    if (status == BCASTGEN_OK && !bcastgen_empty(x)) status = bcastgen_check_data(x, MOMENTS_X, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r0_array)) {
-        status = bcastgen_check_data(&r0_array, MOMENTS_R0, 8, why);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array)) {
-        status = bcastgen_check_data(&r1_array, MOMENTS_R1, 8, why);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r0_array)) {
-        status = bcastgen_check_distinct(&r0_array, MOMENTS_R0, 8, why);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array)) {
-        status = bcastgen_check_distinct(&r1_array, MOMENTS_R1, 8, why);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r0_array) && !bcastgen_empty(x) &&
-        !bcastgen_apart(&r0_array, 8, x, 8)) {
-        status = bcastgen_fail_overlap(why, MOMENTS_R0, MOMENTS_X);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array) && !bcastgen_empty(x) &&
-        !bcastgen_apart(&r1_array, 8, x, 8)) {
-        status = bcastgen_fail_overlap(why, MOMENTS_R1, MOMENTS_X);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r1_array) && !bcastgen_empty(&r0_array) &&
-        !bcastgen_apart(&r1_array, 8, &r0_array, 8)) {
-        status = bcastgen_fail_overlap(why, MOMENTS_R1, MOMENTS_R0);
-    }
+    if (status == BCASTGEN_OK) status = bcastgen_check_data_if_any(x, MOMENTS_X, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data_if_any(&r0_array, MOMENTS_R0, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data_if_any(&r1_array, MOMENTS_R1, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct_if_any(&r0_array, MOMENTS_R0, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct_if_any(&r1_array, MOMENTS_R1, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_apart(&r0_array, MOMENTS_R0, 8, x, MOMENTS_X, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_apart(&r1_array, MOMENTS_R1, 8, x, MOMENTS_X, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_apart(&r1_array, MOMENTS_R1, 8, &r0_array, MOMENTS_R0, 8, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = moments_0_extents[0], d1 = moments_0_extents[1];
     const int64_t x_s0 = bcastgen_stride(x, 0);

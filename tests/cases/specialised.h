@@ -31,7 +31,7 @@
 #define SPECIALISED_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 2
+#if BCASTGEN_H < 3
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 

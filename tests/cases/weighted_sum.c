@@ -138,22 +138,12 @@ bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, c
     if (status == BCASTGEN_OK) {
         status = bcastgen_check_result(&r_array, WEIGHTED_SUM_R, 1, weighted_sum_1_extents, weighted_sum_1_from, why);
     }
-    if (status == BCASTGEN_OK && !bcastgen_empty(a)) status = bcastgen_check_data(a, WEIGHTED_SUM_A, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(b)) status = bcastgen_check_data(b, WEIGHTED_SUM_B, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array)) {
-        status = bcastgen_check_data(&r_array, WEIGHTED_SUM_R, 4, why);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array)) {
-        status = bcastgen_check_distinct(&r_array, WEIGHTED_SUM_R, 4, why);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array) && !bcastgen_empty(a) &&
-        !bcastgen_apart(&r_array, 4, a, 4)) {
-        status = bcastgen_fail_overlap(why, WEIGHTED_SUM_R, WEIGHTED_SUM_A);
-    }
-    if (status == BCASTGEN_OK && !bcastgen_empty(&r_array) && !bcastgen_empty(b) &&
-        !bcastgen_apart(&r_array, 4, b, 4)) {
-        status = bcastgen_fail_overlap(why, WEIGHTED_SUM_R, WEIGHTED_SUM_B);
-    }
+    if (status == BCASTGEN_OK) status = bcastgen_check_data_if_any(a, WEIGHTED_SUM_A, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data_if_any(b, WEIGHTED_SUM_B, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data_if_any(&r_array, WEIGHTED_SUM_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct_if_any(&r_array, WEIGHTED_SUM_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_apart(&r_array, WEIGHTED_SUM_R, 4, a, WEIGHTED_SUM_A, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_apart(&r_array, WEIGHTED_SUM_R, 4, b, WEIGHTED_SUM_B, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = weighted_sum_0_extents[0], d1 = weighted_sum_0_extents[1];
     const int64_t a_s0 = bcastgen_stride(a, 0);
