@@ -260,7 +260,7 @@ static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bc
     int64_t *const steps = spare;
     char **const at = (char **)(void *)(steps + (size_t)BCG_MAX_RANK * (size_t)nest->arrays);
     const uintptr_t rest = (uintptr_t)(at + nest->arrays);
-    domain d = {nest, 0, extents, steps, at, (char *)((rest + LINE - 1) / LINE * LINE), log};
+    domain d = {nest, 0, extents, steps, at, (char *)((rest + LINE - 1) / LINE * LINE), log, NULL};
     if (run_describe(&d, kernel, operands, results)) run_domain(&d, options);
     return BCG_OK;
 }
