@@ -250,3 +250,14 @@ def test_short_rows_of_operands_that_repeat_along_other_dims(
     out = np.full((2 * extents[0], *extents[1:-1], 2 * extents[-1]), 7, dtype)[::2, ..., ::2]
     np.testing.assert_array_equal(function(a, b, c), a * b + c)
     np.testing.assert_array_equal(function(a, b, c, out=out), a * b + c)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 1021])
+def test_operands_with_gaps_that_lie_in_memory(rows: int) -> None:
+    """From 16 MiB on, blocks of one row follow each other, whose lines are asked for ahead."""
+    kernel = jit(lambda a, b: a - b)
+    memory = np.arange(6 * rows * ((1 << 20) // rows), dtype="f4").reshape(2 * rows, -1)
+    a, b = memory[::2, ::3], memory[1::2, 2::3]
+    out = np.full(a.shape, np.nan, "f4")
+    np.testing.assert_array_equal(kernel(a, b, out=out), a - b)
+    np.testing.assert_array_equal(kernel(a, b[:, ::-1]), a - b[:, ::-1])
