@@ -30,7 +30,10 @@ _OURS = library_of(OURS)
 _APART = 15
 _STYLE = """:root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
-figure { margin: 2rem 0 } svg { max-width: 100%; height: auto } h1 { font-size: 1.4rem }"""
+/* On a phone a picture is wider than the page, and scrolls, so that its words can be read. */
+figure { margin: 2rem 0; overflow-x: auto } svg { width: 100%; min-width: 40rem; height: auto } h1 { font-size: 1.4rem }
+:focus-visible { outline: 3px solid #4493f8 } p { overflow-wrap: anywhere }
+@media print { svg { min-width: 0 } figure { break-inside: avoid; overflow: visible } }"""
 
 
 class _Axes:
@@ -166,13 +169,13 @@ def page(reports: Sequence[Report]) -> str:
     pictures += [
         curves(name, cells) for name, cells in by_workload.items() if len({cell.elements for cell in cells}) > 1
     ]
-    body = "".join(f"<figure>\n{picture}</figure>\n" for picture in pictures if picture)
+    body = "".join(f'<figure tabindex="0">\n{picture}</figure>\n' for picture in pictures if picture)
     machine = "; ".join(f"{name} {value}" for name, value in reports[0].machine.items())
     rates = reports[0].options.get("rates", "")
     best = f"<p>Best rates of functions, in ns an element: {html.escape(rates)}.</p>\n" if rates else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>bcastgen bench</title>\n'
-        f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<h1>bcastgen bench</h1>\n<p>{html.escape(machine)}</p>\n"
-        f"{best}{body}</body>\n</html>\n"
+        f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>bcastgen bench</h1>\n"
+        f"<p>{html.escape(machine)}</p>\n{best}{body}</main>\n</body>\n</html>\n"
     )

@@ -107,9 +107,11 @@ def figure(reports: Sequence[Report]) -> str:
         length = max(2.0, (_BARS - 100) * value / longest)
         drawing.text(_LABELS - 10, y + 16, name, anchor="end")
         drawing.bar(_LABELS, y, length, kind)
-        drawing.text(_LABELS + length + 8, y + 16, f"{value:.2f}" if name != "bcastgen" else "1")
+        number_text = f"{value:.2f}" if name != "bcastgen" else "1"
+        drawing.text(_LABELS + length + 8, y + 16, number_text)
         if note:
-            drawing.text(_LABELS + length + 48, y + 16, note, "note")
+            # A digit takes at most 9 of the 14 that a letter is high.
+            drawing.text(_LABELS + length + 12 + 9 * len(number_text), y + 16, note, "note")
     machine = reports[0].machine
     versions = [f"{library_of(name)} {machine[name]}" for name in (NUMPY, "numexpr", "numba") if name in machine]
     drawing.text(16, height - 14, ", ".join([machine.get("cpu", ""), *versions]).strip(", "), "note")

@@ -17,6 +17,7 @@ import numpy as np
 from ..core.errors import BcastgenError, ParseError, placed
 from ..core.forks import undivided
 from ..core.options import check_name
+from ..core.source_lines import with_short_tracebacks
 from ..expr.kinds import asking
 from ..expr.nodes import Expression, has_views
 from ..expr.trace import trace
@@ -74,6 +75,7 @@ def jit(
     scalars: bool = True,
     errors: str = "ignore",
 ) -> Callable[[Callable[Given, Result]], Kernel[Given, Result]]: ...
+@with_short_tracebacks
 def jit(
     function: Callable[..., Any] | None = None,
     /,
@@ -158,7 +160,9 @@ def jit(
     options = options_for(dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     calls = _checked_calls(threads, scalars, errors)
     if function is None:
-        return lambda decorated: _jitted(decorated, signature, name, options, calls, background, static)
+        return with_short_tracebacks(
+            lambda decorated: _jitted(decorated, signature, name, options, calls, background, static)
+        )
     made: Kernel = _jitted(function, signature, name, options, calls, background, static)
     return made
 
@@ -257,6 +261,7 @@ def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str,
     return Signature(tuple(zip(names, types, strict=True)), signature.results, None)
 
 
+@with_short_tracebacks
 def from_text(
     text: str,
     name: str = "kernel",

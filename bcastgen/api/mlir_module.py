@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import BcastgenError, ParseError
 from ..core.sizes import is_on
+from ..core.source_lines import with_short_tracebacks
 from ..kernel.kernel import Kernel
 from ..mlir.calls import choose, entries, inlined
 from ..mlir.importer import import_function
@@ -53,6 +54,7 @@ _SHAPE_OPS = (
 )
 
 
+@with_short_tracebacks
 def from_mlir(
     text: str | Path,
     function: str | None = None,
@@ -113,6 +115,7 @@ def from_mlir(
     return kernel
 
 
+@with_short_tracebacks
 def shape_from_mlir(text: str | Path, function: str | None = None, *, name: str = "<mlir>") -> Program:
     """Return the shape program of a function in MLIR text: the shape dialect, and arithmetic on indices.
 

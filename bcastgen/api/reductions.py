@@ -16,6 +16,7 @@ from typing import Any
 from ..core.dtypes import in_numpy_code
 from ..core.errors import ArgumentError
 from ..core.options import is_hashable
+from ..core.source_lines import with_short_tracebacks
 from ..expr.build import Builder
 from ..expr.reductions import FUNCTIONS
 from ..expr.text_reductions import CHOICE
@@ -40,6 +41,7 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
         return None
     function.__qualname__ = name  # Python's errors of arguments show it
 
+    @with_short_tracebacks
     @wraps(function)
     def reduce(x: Any, axis: Any = None, *, out: Any = None, **options: Any) -> Any:
         given = {"axis": tuple(axis) if isinstance(axis, list) else axis, **options}

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import TraceError, with_article
+from ..core.errors import ArgumentError, TraceError, with_article
 from ..core.forks import undivided
+from ..core.source_lines import with_short_tracebacks
 from ..kernel.kernel import Kernel
 from ..kernel.ufunc_keywords import KEYWORDS
 from .parameters import Make, Parameters
@@ -45,6 +46,7 @@ class SpecializedKernel:
         self._by_object: dict[Any, list[tuple[dict[str, Any], Kernel]]] = {}
         self._latest: Kernel | None = None
 
+    @with_short_tracebacks
     def __call__(self, *args: Any, **by_name: Any) -> Any:
         """Call the kernel that was made for these values of the static parameters, with the keywords of ufuncs."""
         own = self._parameters.signature.parameters
@@ -52,7 +54,7 @@ class SpecializedKernel:
         try:
             bound = self._parameters.signature.bind(*args, **by_name)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}() {error}") from None
+            raise ArgumentError(f"{self.__name__}() {error}") from None
         bound.apply_defaults()
         operands: dict[str, Any] = {}
         given: dict[str, Any] = {}
@@ -78,7 +80,7 @@ class SpecializedKernel:
 
     def _kernel(self, names: tuple[str, ...], given: dict[str, Any]) -> Kernel:
         if not names:
-            raise TypeError(
+            raise ArgumentError(
                 f"{self.__name__}{self._parameters.signature}: a kernel takes at least one operand, and this call has "
                 + (
                     f"none; pass what it reads from '{self._first}' as a parameter"

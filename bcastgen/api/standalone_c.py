@@ -16,6 +16,7 @@ import numpy as np
 from ..core.c_source import CSource
 from ..core.errors import BcastgenError, BroadcastError
 from ..core.options import check_name, names_of
+from ..core.source_lines import with_short_tracebacks
 from ..emit.shape_program.program import render_shape
 from ..emit.standalone import CForm, render_module, write_sources
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["emit_c", "emit_shape", "module_source"]
 
 
+@with_short_tracebacks
 def emit_c(
     kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel],
     directory: str | Path,

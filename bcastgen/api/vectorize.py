@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.errors import BcastgenError, TraceError
 from ..core.options import check_name, check_switch, whole
+from ..core.source_lines import with_short_tracebacks
 from ..expr.nodes import Expression
 from ..expr.source.numba_signatures import NumbaSignature, read_signatures
 from ..expr.source.reader import read
@@ -85,6 +86,7 @@ def vectorize(
     fastmath: bool = False,
     **numba: object,
 ) -> Vectorizing: ...
+@with_short_tracebacks
 def vectorize(
     function: Any = None,
     target: str = "cpu",
@@ -181,7 +183,7 @@ def vectorize(
             f"{function!r} is no function written in Python, so that there is no source to read; write one that calls "
             "what is to be read, as in lambda x: obj.method(x)"
         )
-    return lambda decorated: made.kernel(decorated, function)
+    return with_short_tracebacks(lambda decorated: made.kernel(decorated, function))
 
 
 class _Maker:

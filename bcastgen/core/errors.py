@@ -132,7 +132,7 @@ def _axis_error(kind: type[AxisError], args: tuple[Any, ...], state: dict[str, A
 
 
 class ArgumentError(BcastgenError, TypeError, ValueError):
-    """An argument of a call that says how to compute has no such value: ``casting="saef"``, an ``out=`` too many."""
+    """A call has an argument too many or too few, or one that says how to compute has no such value."""
 
 
 class DTypeError(BcastgenError, TypeError):

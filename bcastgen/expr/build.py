@@ -15,6 +15,7 @@ from ..core.dtypes import (
     Weak,
 )
 from ..core.errors import BcastgenError, DTypeError, TraceError
+from ..core.source_lines import SourceLine
 from ..ops.dtype_rules import compare
 from ..ops.row import Op
 from ..ops.table import CAST
@@ -32,7 +33,6 @@ from .nodes import (
     Reduce,
     Remap,
     Sizing,
-    SourceLine,
     TypeAssertion,
     topological,
 )

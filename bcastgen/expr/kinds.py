@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..core.errors import BcastgenError, TraceError, placed
-from .source_lines import package_of, users_line
+from ..core.source_lines import package_of, users_line
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DType, Weak
 from ..core.frozen import dataclass
+from ..core.source_lines import SourceLine
 from ..ops.row import Op
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ __all__ = [
     "Reduce",
     "Remap",
     "Sizing",
-    "SourceLine",
     "TypeAssertion",
     "children",
     "concrete",
@@ -48,8 +48,6 @@ __all__ = [
     "topological",
 ]
 
-# A file, or "column" for a text; and the line or the column.
-SourceLine = tuple[str, int]
 # The parameters of an op's row.
 Params = tuple[tuple[str, Any], ...]
 

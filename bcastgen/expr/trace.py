@@ -22,13 +22,13 @@ import numpy as np
 
 from ..core.dtypes import BOOL, F64, DType, dtype, in_numpy_code
 from ..core.errors import BcastgenError, DTypeError, TraceError, placed, with_article
+from ..core.source_lines import last_line, name_of, users_line
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
 from .build import Builder
 from .folding import constant_from
 from .kinds import AskedError, Declared, asking, forget
 from .nodes import NO_NOTES, Expression, Node, Notes, Operand, Reduce
-from .source_lines import last_line, name_of, users_line
 from .ufuncs import rows_of
 
 if TYPE_CHECKING:

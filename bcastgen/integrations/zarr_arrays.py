@@ -86,7 +86,7 @@ def _outs(kernel: Any, out: Any) -> list[Any]:
         )
     for result, one in zip(kernel.results, outs, strict=True):
         if one is not None and not isinstance(one, np.ndarray) and not _is_zarr(one):
-            raise TypeError(f"{name} takes out as an array, not {type(one).__name__} (result '{result}')")
+            raise ArgumentError(f"{name} takes out as an array, not {type(one).__name__} (result '{result}')")
     return outs
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ..core.dtypes import dtype
-from ..core.errors import BroadcastError
+from ..core.errors import ArgumentError, BroadcastError
 from ..core.forks import undivided
 from ..core.frozen import replace
 from ..expr.free_extents import free_extent_names
@@ -86,10 +86,10 @@ class SizedKernel(Kernel):
         count = len(self.operands) - len(self.slots)
         if len(args) > count:
             given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
-            raise TypeError(f"{self._name}() takes {count} positional argument{'s' * (count != 1)} but {given}")
+            raise ArgumentError(f"{self._name}() takes {count} positional argument{'s' * (count != 1)} but {given}")
         unexpected = next((name for name in self.slots if name in named), None)
         if unexpected is not None:
-            raise TypeError(f"{self._name}() got an unexpected keyword argument '{unexpected}'")
+            raise ArgumentError(f"{self._name}() got an unexpected keyword argument '{unexpected}'")
 
     def _inlined(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
         """Inline the expression into the function that is being traced, whose caller then gives the extents."""

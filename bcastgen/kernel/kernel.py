@@ -18,6 +18,7 @@ import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import (
+    ArgumentError,
     BcastgenError,
     BroadcastError,
     CacheError,
@@ -33,6 +34,7 @@ from ..core.forks import undivided
 from ..core.frozen import replace
 from ..core.options import check_name, check_switch, names_of
 from ..core.sizes import is_on
+from ..core.source_lines import with_short_tracebacks
 from ..expr.build import Builder
 from ..expr.nodes import Expression, Reduce, topological
 from ..expr.trace import inline, is_tracer, noting
@@ -457,7 +459,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Return the results' shapes: for arguments that are no tuples, and where the extension was not built."""
         if extents is not None:
-            raise TypeError(f"{self._name}.result_shape() has no extents to be given; operands determine all")
+            raise ArgumentError(f"{self._name}.result_shape() has no extents to be given; operands determine all")
         with undivided:
             from ..runtime.slow_path import without_strict  # noqa: PLC0415 - calls size results themselves
             from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
@@ -479,6 +481,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
             from ..loops.guard_program.code import guard_code  # noqa: PLC0415 - calls size results themselves
         return guard_code(self._sizing(tuple(ranks)).guards)
 
+    @with_short_tracebacks
     def explain(self, *, html: bool = False) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.
 
@@ -516,6 +519,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         except BcastgenError:
             return None
 
+    @with_short_tracebacks
     def emit_c(
         self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any
     ) -> tuple[Path, ...]:
@@ -568,6 +572,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         """The constant arrays that are the kernel's own."""
         return self._values
 
+    @with_short_tracebacks
     def to_mlir(self, form: str = "linalg", versions: int = 0) -> str:
         """Return the kernel as MLIR text that ``mlir-opt`` verifies.
 

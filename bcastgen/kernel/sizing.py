@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from ..core.dtypes import DTYPES, DType, dtype
-from ..core.errors import BroadcastError, DomainError, DTypeError, RangeError, status_values
+from ..core.errors import ArgumentError, BroadcastError, DomainError, DTypeError, RangeError, status_values
 from ..loops.guard_program.interpret import Failure, run_guards
 from ..runtime.keys import Named
 from ..runtime.slow_path import StrictDims, raise_status
@@ -96,7 +96,7 @@ def shapes_of(kernel: Named, names: tuple[str, ...], shapes: tuple[object, ...])
         If an array may not have such a shape.
     """
     if len(shapes) != len(names):
-        raise TypeError(f"{kernel._name}() has {len(names)} operands, got {len(shapes)} shapes")
+        raise ArgumentError(f"{kernel._name}() has {len(names)} operands, got {len(shapes)} shapes")
     return tuple(map(_extents_of, names, shapes))
 
 

@@ -18,6 +18,7 @@ from ..core.dtypes import DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
 from ..core.resources import bare_source_tree
+from ..core.source_lines import short_traceback
 from . import keys, settings
 
 __all__ = ["KernelBase", "implementation", "remembering"]
@@ -76,6 +77,7 @@ else:
                 settings.check_threads,
                 settings.start,
                 _late("float_errors", "report"),
+                short_traceback,
             ),
         )
         keys.ON_REGISTERING.append(_dispatch.register_dtype)

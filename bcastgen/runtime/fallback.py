@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DTYPES
+from ..core.source_lines import with_short_tracebacks
 from .float_errors import report
 from .keys import Array, Limit, check_binary, check_signature, operand_code
 from .library import constant, ffi
@@ -229,6 +230,7 @@ class KernelBase:
     def _defaults(self) -> tuple[object, ...]:
         return self.__parameters[3]
 
+    @with_short_tracebacks
     def __call__(self, /, *args: object, **by_name: object) -> Any:
         """Bind the arguments, broadcast, and return an ndarray, or a tuple where there are several results."""
         if not self.__is_initialised():

@@ -268,7 +268,7 @@ def _check_strict(kernel: CleanCall, operands: tuple[object, ...], strict: Stric
     """Let the subclass refuse a call in which a dim would stretch that may not."""
     hook = getattr(kernel, "_check_strict", None)
     if hook is None:
-        raise TypeError(f"{kernel._name}() does not take strict arrays; pass their .array")
+        raise errors.ArgumentError(f"{kernel._name}() does not take strict arrays; pass their .array")
     hook(tuple(np.asarray(value).shape for value in operands), strict)
 
 
@@ -285,7 +285,7 @@ def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]
 
     Raises
     ------
-    TypeError
+    ArgumentError
         If the arguments do not bind; the message has the words of Python's own functions.
     """
     names, defaults, call = kernel.operands, kernel._defaults, f"{kernel._name}()"
@@ -298,7 +298,7 @@ def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]
         if name not in names:
             raise unexpected(call, name)
         if name in bound:
-            raise TypeError(f"{call} got multiple values for argument '{name}'")
+            raise errors.ArgumentError(f"{call} got multiple values for argument '{name}'")
         bound[name] = value
     if len(args) > len(names):
         raise too_many(call, required, len(names), len(args), "out" in by_name)

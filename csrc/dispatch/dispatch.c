@@ -74,14 +74,18 @@ static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, si
 {
     kernel *self = (kernel *)callable;
     const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
-    if (__builtin_expect(self->is_sized | self->observed, 0)) return kernel_call_unusual(self, args, count, names);
+    if (__builtin_expect(self->is_sized | self->observed, 0)) {
+        PyObject *done = kernel_call_unusual(self, args, count, names);
+        return done != NULL ? done : kernel_raise();
+    }
     frame f;
     if (frame_open(&f, self) < 0) return NULL;
     verdict v = operands_bind(&f, args, count, names);
     if (v == READY) v = call_perform(&f, 1);
     PyObject *answer = v == READY ? call_deliver(&f) : NULL;
     frame_close(&f);
-    return v == SLOW ? kernel_call_slow(self, args, count, names) : answer;
+    if (v == SLOW) answer = kernel_call_slow(self, args, count, names);
+    return answer != NULL ? answer : kernel_raise();
 }
 
 static PyObject *uninitialised_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
@@ -411,11 +415,11 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
     (void)module;
     const char *type_codes;
     Py_ssize_t count;
-    PyObject *scalar_codes, *descrs, *hooks[9];
+    PyObject *scalar_codes, *descrs, *hooks[10];
     unsigned char weak[4];
-    if (!PyArg_ParseTuple(args, "y#O!O!(bbbb)(OOOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
+    if (!PyArg_ParseTuple(args, "y#O!O!(bbbb)(OOOOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
                           &PyTuple_Type, &descrs, &weak[0], &weak[1], &weak[2], &weak[3], &hooks[0], &hooks[1],
-                          &hooks[2], &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7], &hooks[8]))
+                          &hooks[2], &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7], &hooks[8], &hooks[9]))
         return NULL;
     if (count != (Py_ssize_t)sizeof config.type_codes || PyTuple_GET_SIZE(descrs) > CODES) {
         return PyErr_Format(PyExc_ValueError, "one code for each of %zu type numbers, and up to %d dtypes",
@@ -440,6 +444,7 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
     config.check_threads = Py_NewRef(hooks[6]);
     config.start = Py_NewRef(hooks[7]);
     config.report = Py_NewRef(hooks[8]);
+    config.short_traceback = Py_NewRef(hooks[9]);
     Py_RETURN_NONE;
 }
 

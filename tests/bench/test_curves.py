@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from xml.etree import ElementTree as xml
 
 import pytest
 
 from bcastgen.core.resources import bench_module
+from browser import contrast, in_chromium, needs_chromium
 
 curves, results, runner = bench_module("curves"), bench_module("results"), bench_module("runner")
 SVG = {"s": "http://www.w3.org/2000/svg"}
@@ -79,3 +81,33 @@ def test_the_page_has_what_was_measured_and_needs_nothing_else(tmp_path):
 
 def test_without_any_limit_there_is_no_roofline():
     assert curves.roofline([results.Report({}, {}, CELLS[:1])]) == ""
+
+
+@pytest.mark.parametrize(("dark", "ground"), [(False, "#ffffff"), (True, "#121212")])
+def test_colours_have_the_contrast_of_level_aa(dark, ground):
+    """On the grounds that browsers give pages of either scheme."""
+    light, _, darker = bench_module("drawing")._STYLE.partition("@media")
+    known = dict(re.findall(r"([\w.-]+) \{[^}]*(?:fill|stroke): (#[0-9a-f]{6})", light))
+    if dark:
+        known |= dict(re.findall(r"([\w.-]+) \{[^}]*(?:fill|stroke): (#[0-9a-f]{6})", darker))
+    assert {"text", ".note", ".bar", ".ours", ".line", ".our-line", ".roof"} <= set(known)
+    for name, colour in known.items():
+        # Lines of the grid are decoration: labels say the same.
+        if name != ".axis":
+            assert contrast(colour, ground) >= (4.5 if name in ("text", ".note") else 3), name
+
+
+PROBE = """
+const figures = [...document.querySelectorAll("figure")];
+return {scroll: figures.every((each) => each.tabIndex === 0 && each.scrollWidth > each.clientWidth),
+    pictures: figures.filter((each) => each.querySelector("svg[role=img] > title + desc")).length,
+    small: Math.min(...[...document.querySelectorAll("svg text")].map((each) => each.getBoundingClientRect().height))};
+"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_in_a_browser_375_pixels_wide_pictures_scroll_and_their_words_can_be_read(tmp_path):
+    seen = in_chromium(curves.page([RUN]), PROBE, tmp_path)
+    assert seen["faults"] == [] and seen["wider"] is False
+    assert seen["found"]["scroll"] and seen["found"]["pictures"] == 3 and seen["found"]["small"] >= 10

@@ -57,6 +57,14 @@ def test_bars_are_as_long_as_the_figures_beside_them():
     assert any("2 cells" in word and "1k to 1M elements" in word for word in words)
 
 
+@pytest.mark.parametrize("slowest", [5.0, 15.95, 1234.5])
+def test_what_stands_beside_a_bar_is_beside_its_figure(slowest):
+    drawn = xml.fromstring(figure.figure([report(cell("add_f32", 1.0, numpy=slowest))]))
+    texts = {text.text: float(text.get("x")) for text in drawn.iterfind("s:text", SVG)}
+    number = f"{slowest:.2f}"
+    assert texts["1 cells"] >= texts[number] + 8.9 * len(number)
+
+
 def test_the_figures_are_in_its_description():
     assert "torch.compile 5.00; Numba 4.00; NumPy 2.00" in xml.fromstring(figure.figure([RUN])).find("s:desc", SVG).text
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
-from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -15,6 +11,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.page.page import page
+from browser import contrast, in_chromium, needs_chromium
 
 TEXT = "(u8[?, 3] x, f32[3] m) -> (x.astype(int32)//8).astype(float32) - m"
 VOID = {"meta", "link", "br", "rect"}
@@ -109,17 +106,6 @@ def colours(block):
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
 
 
-def luminance(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
-
 TEXTS = [
     *((text, ground) for text in ("text", "quiet", "link") for ground in ("ground", "raised")),
     *(("text", "chosen"), ("quiet", "chosen"), ("good", "good-ground"), ("asked", "asked-ground")),
@@ -145,32 +131,22 @@ def test_the_page_of_a_call_has_the_dtypes_of_the_call():
     assert "tensor&lt;*xf32&gt;" in page(kernel.compilation, kernel.stages)
 
 
-PROBE = """<script>
-const wide = document.documentElement, button = document.querySelector("button[data-name=t1]");
+PROBE = """
+const button = document.querySelector("button[data-name=t1]");
 button.click();
 document.querySelectorAll("details").forEach((each) => { each.open = true; });
 const hidden = [...document.querySelectorAll("main *")].filter((each) => !each.closest("svg, .nests, pre, .c, br")
     && (each.getBoundingClientRect().width === 0 || each.getBoundingClientRect().right > wide.clientWidth + 1));
-parent.postMessage({wider: wide.scrollWidth > wide.clientWidth, hidden: hidden.map((each) => each.outerHTML),
-    near: document.querySelectorAll("#c .near").length, pressed: button.getAttribute("aria-pressed"),
-    said: document.getElementById("said").textContent, faults: window.faults}, "*");
-</script>"""
-FRAME = """<!doctype html><body><iframe style="width: 375px; height: 4000px; border: 0" srcdoc="{}"></iframe><p></p>
-<script>
-const said = document.querySelector("p");
-window.addEventListener("message", (event) => {{ said.textContent = JSON.stringify(event.data); }});
-</script>"""
-FAULTS = "<script>window.faults = []; addEventListener('error', (event) => window.faults.push(event.message));</script>"
+return {hidden: hidden.map((each) => each.outerHTML), near: document.querySelectorAll("#c .near").length,
+    pressed: button.getAttribute("aria-pressed"), said: document.getElementById("said").textContent};
+"""
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+@needs_chromium
 def test_in_a_browser_375_pixels_wide_all_is_visible_and_choosing_a_node_shows_its_lines(tmp_path):
-    text = made()[0].replace("<head>", "<head>" + FAULTS).replace("</body>", PROBE + "</body>")
-    file = tmp_path / "frame.html"
-    file.write_text(FRAME.format(text.replace("&", "&amp;").replace('"', "&quot;")), encoding="utf-8")
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom"]
-    shown = subprocess.run([*command, file.as_uri()], capture_output=True, text=True, timeout=120, check=True).stdout
-    said = json.loads(unescape(re.search(r"<p>(\{.*\})</p>", shown)[1]))
-    assert said["faults"] == [] and said["wider"] is False and said["hidden"] == []
+    seen = in_chromium(made()[0], PROBE, tmp_path)
+    assert seen["faults"] == [] and seen["wider"] is False
+    said = seen["found"]
+    assert said["hidden"] == []
     assert said["near"] > 0 and said["pressed"] == "true" and said["said"].startswith("t1 is in lines ")

@@ -1,22 +1,34 @@
 """Lines of the user's source: the file and line that an op was applied at, or that an error came through.
 
 In: the frames of a running function, or an error's traceback.  Out: the innermost that is neither ours, nor NumPy's,
-nor of another installed package that the user's function calls.
+nor of another installed package that the user's function calls; and tracebacks without our own lines.
 
     k.py:12: "return x[x > 0]"  ->  ("k.py", 12)
+
+Errors of the package say in their message what is wrong, and an error that a user's function raises is the user's: the
+frames of the package that lead there help with neither. All other errors are the package's own faults.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import wraps
 from types import FrameType, TracebackType
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from .nodes import SourceLine
+from .errors import BcastgenError
+from .sizes import is_on
 
-__all__ = ["last_line", "name_of", "package_of", "users_line"]
+__all__ = ["SourceLine", "last_line", "name_of", "package_of", "short_traceback", "users_line", "with_short_tracebacks"]
+
+# A file, or "column" for a text; and the line or the column.
+SourceLine = tuple[str, int]
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 # Frames of these folders, and those of Python's own frozen modules, are not the user's.
 _FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__))
@@ -90,3 +102,50 @@ def last_line(traceback: TracebackType | None) -> SourceLine | None:
             found.append((code.co_filename, traceback.tb_lineno))
         traceback = traceback.tb_next
     return _innermost(found)
+
+
+# ---- tracebacks ------------------------------------------------------------------------------------------------------
+
+
+def short_traceback(error: BaseException, traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without frames of ours; as it is if the error may be our fault, or under BCASTGEN_DEBUG.
+
+    Examples
+    --------
+    >>> import bcastgen
+    >>> try:
+    ...     bcastgen.from_text("a +")
+    ... except bcastgen.ParseError as error:
+    ...     short_traceback(error, error.__traceback__.tb_next) is None
+    True
+    """
+    frames: list[TracebackType] = []
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    if not frames or is_on("BCASTGEN_DEBUG") or not (isinstance(error, BcastgenError) or _is_users(frames[-1])):
+        return frames[0] if frames else None
+    short: TracebackType | None = None
+    for at in reversed(frames):
+        if _is_users(at):
+            short = TracebackType(short, at.tb_frame, at.tb_lasti, at.tb_lineno)
+    return short
+
+
+def _is_users(traceback: TracebackType) -> bool:
+    return not traceback.tb_frame.f_code.co_filename.startswith(_OURS)
+
+
+def with_short_tracebacks(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Return a function whose errors are as :func:`short_traceback` has them."""
+
+    @wraps(function)
+    def call(*args: _Given.args, **named: _Given.kwargs) -> _Result:
+        try:
+            return function(*args, **named)
+        except Exception as error:
+            error.__traceback__ = short_traceback(error, error.__traceback__)
+            # Without this frame, too; but before Python 3.11, where all frames come back.
+            raise
+
+    return call
