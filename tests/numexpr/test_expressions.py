@@ -102,3 +102,12 @@ def test_text_of_nodes():
 
 def test_kinds_of_numpy_scalars():
     assert (E.a + np.float32(1)).astKind == "double" and (variable("float") + np.float32(1)).astKind == "float"
+
+
+@pytest.mark.parametrize(("condition", "at"), [(True, 1), (1, 1), (False, 2), (0, 2)])
+def test_a_number_chooses_between_numbers_and_arrays(condition, at):
+    """By itself, whatever is chosen: each of these is true where another is not."""
+    for given in ((0, VariableNode("a", "double")), (2.5, 0), (VariableNode("a", "int"), 7)):
+        chosen = functions["where"](ConstantNode(condition), *given)
+        wanted = (condition, *given)[at]
+        assert chosen is wanted or (isinstance(chosen, ConstantNode) and chosen.value == wanted)

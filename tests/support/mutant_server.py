@@ -13,7 +13,6 @@ which helpers its kernels have. This needs Python 3.12 (sys.monitoring), and an 
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import importlib
 import json
@@ -140,7 +139,6 @@ def _asked(asked: dict[str, Any]) -> dict[str, Any]:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setsid()
         os.close(reading)
         with open(asked.get("log", os.devnull), "wb") as log:
             os.dup2(log.fileno(), 1)
@@ -156,14 +154,12 @@ def _asked(asked: dict[str, Any]) -> dict[str, Any]:
     while not ended:
         ended, status = os.waitpid(child, os.WNOHANG)
         if not ended and time.monotonic() - begun > asked["seconds"]:
-            os.killpg(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
             ended, status = os.waitpid(child, 0)
         time.sleep(0.01)
     os.set_blocking(reading, False)
     with open(reading, "rb", buffering=0) as answer:
         text = answer.read(1 << 16) or b""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)  # what it left running
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     told = json.loads(text) if text else {"failed": f"{_ENDINGS.get(status & 127, 'it crashed')}", "count": 0}
