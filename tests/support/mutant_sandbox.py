@@ -30,7 +30,7 @@ import numpy
 __all__ = ["ROOT", "Change", "Sandbox"]
 
 ROOT = Path(__file__).resolve().parents[2]
-COMPILERS = ("gcc", "cc", "g++", "c++", "clang", "clang-19")
+COMPILERS = {"gcc": "gcc", "cc": "gcc", "g++": "g++", "c++": "g++", "clang": "clang", "clang-19": "clang-19"}
 OF_THE_EXTENSION = ("csrc/runtime", "csrc/dispatch", "csrc/abi", "csrc/helpers")
 # A test is expected to take its usual time; these are for what is wrong.
 PROCESSOR_SECONDS, SECONDS = 60, 600
@@ -62,9 +62,12 @@ class Sandbox:
         self._kept.mkdir(exist_ok=True)
         once = directory / "once"
         once.mkdir(exist_ok=True)
-        for name in COMPILERS:
-            shutil.copy(ROOT / "tests" / "support" / "compile_once.py", once / name)
-            (once / name).chmod(0o755)
+        for name, of in COMPILERS.items():
+            # The package tells a compiler by the name of the file that it is.
+            shutil.copy(ROOT / "tests" / "support" / "compile_once.py", once / of)
+            (once / of).chmod(0o755)
+            if name != of and not (once / name).exists():
+                (once / name).symlink_to(of)
         path = f"{once}:{os.environ['PATH']}"
         given = {"PYTHONPATH": str(self.root), "PYTHONSAFEPATH": "", "PATH": path, "COMPILE_ONCE": str(self._kept)}
         self._environment = {**os.environ, **given, "OPENBLAS_NUM_THREADS": "1"}
