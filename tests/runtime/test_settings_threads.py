@@ -161,24 +161,6 @@ def test_results_are_the_same_bits_on_any_number(at: int) -> None:
             np.testing.assert_array_equal(into, wanted)
 
 
-@pytest.mark.parametrize("count", [2, 3, 9, 20, 31])
-def test_few_elements_that_take_long_are_shared_too(count: int) -> None:
-    """No dim is as long as there are parts."""
-
-    def total(x: Any) -> Any:
-        at = 0
-        while x < 1e6 and at < 900:
-            x = x + 1.0 / (1 + at)
-            at = at + 1
-        return x
-
-    shared, alone = (bg.vectorize(total, max_iterations=10_000, threads=threads) for threads in (2, 1))
-    for shape in ((count,), (count, 1), (1, count), (2, count), (count, 3)):
-        a = np.arange(float(np.prod(shape))).reshape(shape)
-        for given in (a, a[::-1], a.T.copy().T):
-            assert shared(given).tobytes() == alone(given).tobytes()
-
-
 def test_in_place() -> None:
     kernel, x = bg.from_text("a * 2 + 1", threads=4), np.arange(float(LARGE))
     assert kernel(x, out=x) is x
