@@ -78,3 +78,13 @@ def test_a_result_on_its_own_operand_is_that_of_one_apart():
     kernel, expected = bg.from_text("sum(x, axis=1)"), x.sum(axis=1)
     kernel(x, out=x[3])
     np.testing.assert_array_equal(x[3], expected)
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0)])
+@pytest.mark.parametrize("name", ["sum", "max", "argmin"])
+def test_what_a_view_has_moved_is_reduced_where_it_is_now(name: str, order: tuple[int, ...]) -> None:
+    """Dims of one extent, so that no shape tells them apart."""
+    x = np.random.default_rng(5).permutation(16**3).reshape(16, 16, 16)
+    for axis in (-1, (1, 2) if name != "argmin" else 0):
+        kernel = bg.from_text(f"{name}(transpose(x, {order}), axis={axis})")
+        assert np.array_equal(kernel(x), getattr(np, name)(x.transpose(order), axis=axis))
