@@ -311,3 +311,24 @@ def test_functions_of_math_of_integers(function):
     assert bg.vectorize(lambda n: function(n, 6, 4))(n).tolist() == [function(one, 6, 4) for one in n.tolist()]
     with pytest.raises(bg.DTypeError, match="defined for integers only"):
         bg.vectorize(lambda n: function(n, 6))(n / 2)
+
+
+BUILT_IN = {
+    "abs": lambda x, y: abs(x) + y,
+    "round": lambda x, y: round(x) + y,
+    "int": lambda x, y: int(x) + y,
+    "float": lambda x, y: float(x) / y,
+    "bool": lambda x, y: bool(x > 2) + y,
+    "pow": lambda x, y: pow(x, 2) - y,
+    "divmod": lambda x, y: divmod(x, y)[0] * 1000 + divmod(x, y)[1],
+    "min": lambda x, y: min(x, y, 3),
+    "max": lambda x, y: max(x, y, 3),
+}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("dtype_", ["i8", "f8"])
+def test_functions_that_are_built_in_are_pythons(name, dtype_):
+    function, x, y = BUILT_IN[name], np.arange(-7, 8).astype(dtype_), np.asarray(3, dtype_)
+    wanted = [function(one, y.item()) for one in x.tolist()]
+    np.testing.assert_array_equal(bg.vectorize(function)(x, y), wanted)
