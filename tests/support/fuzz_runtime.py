@@ -35,7 +35,7 @@ def build(directory: Path, run_time: Path | None = None, optimise: str = WARNED)
     """Compile the program; `run_time` has another run time than csrc's, for tests of it."""
     own = run_time or folder("csrc") / "runtime"
     program = directory / "fuzz"
-    files = [SOURCE, own / "pack.c", own / "pool.c"]
+    files = [SOURCE, *(own / f"{name}.c" for name in ("guards", "pack", "pool", "shape_code"))]
     command = [
         compiler("clang"),
         *C_LANGUAGE,
