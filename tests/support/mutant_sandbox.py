@@ -85,9 +85,8 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         if self._server is not None:
-            assert self._server.stdin is not None
-            self._server.stdin.close()
-            self._server.wait()
+            with self._server:
+                pass  # closes its pipes, by which it ends, and waits
 
     def build(self) -> bool:
         """Compile the extension, as setup.py does, but quickly; return whether that is possible."""
