@@ -38,6 +38,7 @@
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
  *   Compiled with -fopenmp, large loops are divided among threads; results are the same.
+ *   Stack: at most 6184 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
  */
 #ifndef MOMENTS_H
 #define MOMENTS_H
@@ -74,8 +75,7 @@ bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], in
 bcastgen_status moments(const bcastgen_array *x, const bcastgen_result *r0, const bcastgen_result *r1,
                         bcastgen_diagnostic *why);
 
-/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
- * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status to `text` as snprintf does; if `why` is null, "?" stands for names and numbers. */
 size_t moments_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -26,6 +26,7 @@
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Stack: at most 896 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
  */
 #ifndef PLAIN_H
 #define PLAIN_H
@@ -59,8 +60,7 @@ bcastgen_status plain_shape(const bcastgen_array *a, const bcastgen_array *b, in
 bcastgen_status plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_result *r,
                       bcastgen_diagnostic *why);
 
-/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
- * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status to `text` as snprintf does; if `why` is null, "?" stands for names and numbers. */
 size_t plain_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -36,6 +36,7 @@
  *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
  *       errors: hypot 1 ULP; all else is as IEEE 754 has it. -O3 -fno-math-errno -fno-trapping-math change no result,
  *       and let gcc use vectors.
+ *   Stack: at most 1368 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
  */
 #ifndef POLAR_H
 #define POLAR_H
@@ -71,8 +72,7 @@ bcastgen_status polar_shape(const bcastgen_array *x, const bcastgen_array *y, in
 bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_result *r0,
                       const bcastgen_result *r1, const bcastgen_result *r2, bcastgen_diagnostic *why);
 
-/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
- * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status to `text` as snprintf does; if `why` is null, "?" stands for names and numbers. */
 size_t polar_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -50,6 +50,7 @@ enum {ROWS_SCALE_X, ROWS_SCALE_DEVIATION, ROWS_SCALE_R};
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Stack: at most 792 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
  */
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */
@@ -65,8 +66,7 @@ bcastgen_status rows_centre_shape(const bcastgen_array *x, const bcastgen_array 
 bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_result *r,
                             bcastgen_diagnostic *why);
 
-/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
- * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status to `text` as snprintf does; if `why` is null, "?" stands for names and numbers. */
 size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 /* rows_scale
@@ -97,6 +97,7 @@ size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *wh
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Stack: at most 792 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
  */
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */
@@ -112,8 +113,7 @@ bcastgen_status rows_scale_shape(const bcastgen_array *x, const bcastgen_array *
 bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_result *r,
                            bcastgen_diagnostic *why);
 
-/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
- * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status to `text` as snprintf does; if `why` is null, "?" stands for names and numbers. */
 size_t rows_scale_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@ In: a kernel's view and program.  Out: the text of a comment.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...core.resources import csrc_file
 from ...expr.infer import Typed
@@ -21,6 +21,7 @@ from .example import example_call
 from .form import CForm
 from .instruction_sets import find_sets
 from .shared import MACROS
+from .stack import stack_sentence
 from .static import StaticView, static_sentences
 from .target import find_target
 
@@ -49,8 +50,13 @@ def contract(
     form: CForm,
     static: StaticView | None = None,
     text: str = "",
+    *,
+    stack: Mapping[str, int],
 ) -> str:
-    """Return the text of a kernel's comment in the header; `text` is the user's own expression, if there is one."""
+    """Return the text of a kernel's comment in the header.
+
+    `text` is the user's own expression, if there is one; `stack` says what each function takes of the stack.
+    """
     sentences = (
         *(
             _descriptor_sentences(view, program)
@@ -77,6 +83,7 @@ def contract(
         _THREADS if form.openmp else "",
         f"Meant for {find_target(form.target)}." if form.target is not None else "",
         _sets_sentence(form.targets),
+        stack_sentence(stack[static.function if static else view.function]),
     )
     said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)
     own = "\n".join(f"  {line}" for line in (text or str(typed)).splitlines())
