@@ -12,12 +12,28 @@ Every op of the table is a ready kernel, too: ``bg.add``, ``bg.exp``, ``bg.where
 from __future__ import annotations
 
 import importlib
+import sys as _sys
 from typing import TYPE_CHECKING, Any
 
-# Before anything imports NumPy, which would say less.
-from .core import main_interpreter as _main_interpreter  # noqa: F401
 
-# isort: split
+def _is_main_interpreter() -> bool:
+    try:
+        if _sys.version_info >= (3, 12):
+            return bool(importlib.import_module("_thread")._is_main_interpreter())
+        known = importlib.import_module("_xxsubinterpreters")
+        return bool(known.get_current() == known.get_main())
+    except (ImportError, AttributeError):
+        return True  # Python has no subinterpreters, or tells nobody
+
+
+# NumPy belongs to one interpreter, and so do the threads of kernels and the memory of results. Without this, importing
+# NumPy would say that the installation is broken, or warn, and calls would fail later.
+if not _is_main_interpreter():
+    raise ImportError(
+        "bcastgen runs in the main interpreter only, since NumPy does; use threads or processes instead of "
+        "subinterpreters (for mod_wsgi: WSGIApplicationGroup %{GLOBAL})"
+    )
+
 # What every kernel needs is imported with the package, so that the first call does not wait for it; the rest when it is
 # first used: what compiles, dims and types, MLIR.
 from .api import functions as _api  # noqa: F401

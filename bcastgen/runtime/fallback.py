@@ -343,14 +343,14 @@ class KernelBase:
         if interruption:
             raise interruption[0]
         del rests_on, rests_on_too
-        if status == constant("BCG_NO_MEMORY"):
-            raise MemoryError
         self._raise_unless_ok(status, why, operands)
         if self.__reports and raised[0]:
             report(self, raised[0])
         return results if len(results) > 1 else results[0]
 
     def _raise_unless_ok(self, status: int, why: Any, operands: tuple[Any, ...]) -> None:
+        if status == constant("BCG_NO_MEMORY"):
+            raise MemoryError
         if status != 0:
             shapes = tuple(np.shape(operand) for operand in operands)
             raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual, shapes)

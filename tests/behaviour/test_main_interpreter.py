@@ -1,4 +1,4 @@
-"""bcastgen/core/main_interpreter.py: subinterpreters are told what to do, whether NumPy is there already or not."""
+"""Subinterpreters are told what to do, whether NumPy is there already or not."""
 
 from __future__ import annotations
 
