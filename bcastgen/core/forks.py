@@ -12,7 +12,7 @@ are done in this context. Such work ends soon and waits for no other lock: the c
 from __future__ import annotations
 
 import os
-from _thread import RLock, get_ident
+from _thread import RLock
 
 __all__ = ["Undivided", "undivided"]
 
@@ -20,50 +20,36 @@ __all__ = ["Undivided", "undivided"]
 _MOST_SECONDS = 30.0
 
 
-class Undivided:
-    """A lock that one thread may take several times, and that :func:`os.fork` takes as well."""
+class Undivided(RLock):  # type: ignore[misc] # final for checkers only
+    """A lock that one thread may take several times, and that :func:`os.fork` takes as well.
 
-    def __init__(self) -> None:
-        self._lock = RLock()
-        self._depth = 0
-        self._holder: int | None = None
-        self._forking = False
+    Its context is the lock's own, in C: nothing that the handler of a signal raises comes between the lock and the
+    ``with`` that releases it.
+    """
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
-        self._holder = get_ident()
-
-    def __exit__(self, *_exception: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._holder = None
-        self._lock.release()
+    _forking = False
 
     @property
     def is_held(self) -> bool:
         """Whether the calling thread is in the context."""
-        return self._holder == get_ident()
+        return bool(self._is_owned())  # type: ignore[attr-defined]
 
     def before_fork(self) -> None:
         """Wait until no other thread is in the context."""
-        self._forking = self._lock.acquire(timeout=_MOST_SECONDS)
-        if self._forking:
-            # A signal handler that runs in this thread before the fork is in the context, too.
-            self._depth += 1
-            self._holder = get_ident()
+        # A signal handler that runs in this thread before the fork is in the context, too.
+        self._forking = self.acquire(timeout=_MOST_SECONDS)
 
     def after_fork(self) -> None:
         """Let other threads in again."""
         if self._forking:
-            self.__exit__()
+            self.release()
 
     def after_fork_in_child(self) -> None:
         """Release the lock in the child: its holder does not exist here, unless it is the thread that forked."""
         if self._forking:
             self.after_fork()
         else:
-            self._lock, self._depth, self._holder = RLock(), 0, None
+            self._at_fork_reinit()  # type: ignore[attr-defined]
 
 
 undivided = Undivided()

@@ -124,16 +124,19 @@ class _Worker:
             self._left, self._process = deque(), None
         self._left.append((loops, pattern))
         if self._process is None:
-            try:
-                self._process = os.getpid()
-                start_new_thread(self._run, ())
-            except RuntimeError:
-                # The system has no more threads, or the interpreter is about to end: tiles serve on.
-                self._process = None
-            except BaseException:
-                # The handler of a signal raised it.
-                self._process = None
-                raise
+            self._start()
+
+    def _start(self) -> None:
+        try:
+            self._process = os.getpid()
+            start_new_thread(self._run, ())
+        except RuntimeError:
+            # The system has no more threads, or the interpreter is about to end: tiles serve on.
+            self._process = None
+        except BaseException:
+            # The handler of a signal raised it.
+            self._process = None
+            raise
 
     def _run(self) -> None:
         self.thread = get_ident()
@@ -147,7 +150,14 @@ class _Worker:
                     return
                 self._process = os.getpid()
                 continue
-            loops.make(pattern)
+            try:
+                loops.make(pattern)
+            except BaseException:
+                # What a filter of the log raises, say, ends this thread, and Python tells it: another one goes on.
+                self._process = None
+                if self._left:
+                    self._start()
+                raise
             # A kernel that only this thread has left is not to stay.
             del loops
 
@@ -177,7 +187,10 @@ class AddedLoops:
         process, _ = self._under_way.get(pattern, (None, None))
         if pattern in self._settled or (process == os.getpid() and _worker.is_at_work):
             return
-        done = allocate_lock()
+        try:
+            done = allocate_lock()
+        except RuntimeError:
+            return  # the system has no memory for one: tiles serve on
         done.acquire()
         self._under_way[pattern] = os.getpid(), done
         _worker.take(self, pattern)

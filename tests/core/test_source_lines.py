@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -91,3 +93,47 @@ def test_a_function_of_an_installed_package_names_its_own_lines(installed):
     with pytest.raises(bg.TraceError) as caught:
         bg.jit(caller.own)
     assert f"at {caller.__file__}:10 in own(x)" in str(caught.value)
+
+
+STRUCK = """
+import signal
+import numpy as np
+import bcastgen as bg
+
+class Strike(BaseException):
+    pass
+
+def strike(_, frame):
+    global inside
+    while frame is not None:
+        inside |= frame.f_code.co_name == "short_traceback"
+        frame = frame.f_back
+    raise Strike
+
+signal.signal(signal.SIGALRM, strike)
+kernel, a, b = bg.from_text("a + b"), np.ones((2, 3)), np.ones((2, 2))
+kernel(a, a)
+lost = struck = 0
+for delay in range(3000):
+    inside = False
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-5 + delay % 400 * 2e-6)
+        for _ in range(200):
+            try:
+                kernel(a, b)
+            except bg.BroadcastError:
+                pass
+        lost += inside
+    except Strike:
+        struck += inside
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Strike:
+        pass
+print(struck > 0, lost)
+"""
+
+
+def test_what_a_handler_raises_while_frames_are_taken_out_is_not_lost():
+    done = subprocess.run([sys.executable, "-c", STRUCK], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "0"], done.stderr[-2000:]
