@@ -128,7 +128,9 @@ def short_traceback(error: BaseException, traceback: TracebackType | None) -> Tr
     short: TracebackType | None = None
     for at in reversed(frames):
         if _is_users(at):
-            short = TracebackType(short, at.tb_frame, at.tb_lasti, at.tb_lineno)
+            # An instruction that the handler of a signal has struck may be of no line.
+            line: int | None = at.tb_lineno
+            short = TracebackType(short, at.tb_frame, at.tb_lasti, -1 if line is None else line)
     return short
 
 

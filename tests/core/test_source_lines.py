@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.source_lines import short_traceback
 
 LIBRARY = """
 import numpy as np
@@ -93,6 +94,17 @@ def test_a_function_of_an_installed_package_names_its_own_lines(installed):
     with pytest.raises(bg.TraceError) as caught:
         bg.jit(caller.own)
     assert f"at {caller.__file__}:10 in own(x)" in str(caught.value)
+
+
+def test_a_frame_of_no_line_stays():
+    def fails():
+        raise bg.BcastgenError("no line")
+
+    fails.__code__ = fails.__code__.replace(co_linetable=b"")
+    with pytest.raises(bg.BcastgenError) as caught:
+        fails()
+    short = short_traceback(caught.value, caught.tb)
+    assert short.tb_next.tb_frame.f_code is fails.__code__
 
 
 STRUCK = """
