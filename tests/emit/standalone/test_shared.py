@@ -6,6 +6,7 @@ import itertools
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ import bcastgen as bg
 from bcastgen.core.errors import statuses
 from bcastgen.emit.standalone.shared import shared_functions, shared_header, spelled
 from c_harness import ADDRESS, LANGUAGES, STRICT, compiler, said_by_main
+from foreign import zig
 
 SCALED = bg.from_text("(f32[?,?] a, f32[?] b) -> a * b + 1")
 TOTAL = bg.from_text("(f32[*] x) -> x + x")
@@ -195,40 +197,19 @@ def test_rows_are_computed_part_by_part(tmp_path):
     subprocess.run([tmp_path / "main"], check=True)
 
 
-RUST = """
-use std::ptr::null_mut;
-
-#[repr(C)]
-struct Array {
-    data: *const f32,
-    extents: *const i64,
-    byte_strides: *const i64,
-    rank: i32,
-}
-
-#[repr(C)]
-struct Made {
-    data: *mut f32,
-    extents: *const i64,
-    byte_strides: *const i64,
-    rank: i32,
-}
-
-extern "C" {
-    fn scaled(a: *const Array, b: *const Array, r: *const Made, why: *mut u8) -> u32;
-    fn total(x: *const Array, r: *const Made, why: *mut u8) -> u32;
-}
-
+# The types and functions stand on the page, as users copy them.
+RUST_MAIN = """
 fn main() {
     let (image, gain) = ([1f32, 2., 3., 4., 5., 6.], [10f32, 100., 1000.]);
     let (mut made, mut twice) = ([0f32; 6], [0f32; 6]);
     let (extents, strides) = ([2i64, 3], [12i64, 4]);
-    let matrix = |data: *const f32| Array { data, extents: extents.as_ptr(), byte_strides: strides.as_ptr(), rank: 2 };
+    let (e, s) = (extents.as_ptr(), strides.as_ptr());
+    let matrix = |data: *const f32| Operand { data, extents: e, byte_strides: s, rank: 2 };
     let a = matrix(image.as_ptr());
-    let b = Array { data: gain.as_ptr(), extents: &extents[1], byte_strides: &strides[1], rank: 1 };
-    let result = |data: *mut f32| Made { data, extents: extents.as_ptr(), byte_strides: strides.as_ptr(), rank: 2 };
+    let b = Operand { data: gain.as_ptr(), extents: &extents[1], byte_strides: &strides[1], rank: 1 };
+    let result = |data: *mut f32| Output { data, extents: e, byte_strides: s, rank: 2 };
     let (r, s) = (result(made.as_mut_ptr()), result(twice.as_mut_ptr()));
-    let wrong = Array { data: gain.as_ptr(), extents: &extents[0], byte_strides: &strides[1], rank: 1 };
+    let wrong = Operand { data: gain.as_ptr(), extents: &extents[0], byte_strides: &strides[1], rank: 1 };
     unsafe {
         assert_eq!(scaled(&a, &b, &r, null_mut()), 0);
         assert_eq!(total(&matrix(r.data), &s, null_mut()), 0);
@@ -236,6 +217,13 @@ fn main() {
     }
 }
 """
+
+
+def on_the_page(language):
+    """The block of a language on the page about standalone C."""
+    text = (Path(__file__).resolve().parents[3] / "docs" / "standalone.md").read_text()
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return block
 
 
 @pytest.mark.slow
@@ -247,10 +235,54 @@ def test_a_program_in_rust_uses_two_modules(tmp_path):
         source, *_ = kernel.emit_c(tmp_path, name)
         objects.append(source.with_suffix(".o"))
         subprocess.run(["gcc", *LANGUAGES["c"], *STRICT, "-O1", "-fPIC", "-c", source, "-o", objects[-1]], check=True)
-    (tmp_path / "main.rs").write_text(RUST)
+    (tmp_path / "main.rs").write_text(f"use std::ptr::null_mut;\n{on_the_page('rust')}{RUST_MAIN}")
     linked = (word for path in objects for word in ("-C", f"link-arg={path}"))
     command = ["rustc", "--edition", "2021", "main.rs", *linked, "-o", "main"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
     assert said == "22 12002 3\n"
+
+
+ZIG = """
+const c = @import("modules.zig");
+
+pub fn main() !void {
+    const image = [_]f32{ 1, 2, 3, 4, 5, 6 };
+    const gain = [_]f32{ 10, 100, 1000 };
+    var made: [6]f32 = undefined;
+    var twice: [6]f32 = undefined;
+    const extents = [_]i64{ 2, 3 };
+    var strides: [4][2]i64 = undefined;
+    const a = c.bcastgen_dense(&image, &extents, 2, &strides[0], @sizeOf(f32));
+    const b = c.bcastgen_dense(&gain, &extents[1], 1, &strides[1], @sizeOf(f32));
+    const wrong = c.bcastgen_dense(&gain, &extents[0], 1, &strides[1], @sizeOf(f32));
+    const r = c.bcastgen_dense_result(&made, &extents, 2, &strides[2], @sizeOf(f32));
+    const s = c.bcastgen_dense_result(&twice, &extents, 2, &strides[3], @sizeOf(f32));
+    const x = c.bcastgen_operand(&r);
+    if (c.scaled(&a, &b, &r, null) != c.BCASTGEN_OK) return error.Scaled;
+    if (c.total(&x, &s, null) != c.BCASTGEN_OK) return error.Total;
+    if (twice[0] != 22 or twice[5] != 12002) return error.Values;
+    var why: c.bcastgen_diagnostic = undefined;
+    if (c.scaled(&a, &wrong, &r, &why) != c.BCASTGEN_BROADCAST) return error.Accepted;
+    if (why.operand != c.SCALED_B or why.dim != 0) return error.Place;
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_program_in_zig_uses_two_modules(tmp_path):
+    """Zig translates the headers whole, their inline functions and constants among them."""
+    command = zig()[:3]
+    for name, kernel in (("scaled", SCALED), ("total", TOTAL)):
+        kernel.emit_c(tmp_path, name)
+    (tmp_path / "modules.h").write_text('#include "scaled.h"\n#include "total.h"\n')
+    translated = subprocess.run(
+        [*command, "translate-c", "-lc", "-I.", "modules.h"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    (tmp_path / "modules.zig").write_text(translated.stdout)
+    (tmp_path / "main.zig").write_text(ZIG)
+    built = [*command, "build-exe", "main.zig", "scaled.c", "total.c", "-I.", "-lc", "-O", "ReleaseSafe"]
+    done = subprocess.run(built, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    subprocess.run([tmp_path / "main"], check=True)
