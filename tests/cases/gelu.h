@@ -35,7 +35,7 @@
  *       let gcc use vectors.
  *   Needs no library: functions and square roots are its own. With -fno-math-errno a square root is one instruction
  *       where the machine has one. As everywhere, a compiler may call memcpy, memmove and memset by itself.
- *   Stack: at most 1060 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
+ *   Stack: at most 1060 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef GELU_H
 #define GELU_H

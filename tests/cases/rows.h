@@ -50,7 +50,7 @@ enum {ROWS_SCALE_X, ROWS_SCALE_DEVIATION, ROWS_SCALE_R};
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
- *   Stack: at most 792 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
+ *   Stack: at most 792 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */
@@ -97,7 +97,7 @@ size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *wh
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
- *   Stack: at most 792 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
+ *   Stack: at most 792 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */

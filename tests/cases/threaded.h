@@ -27,7 +27,7 @@
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
  *   Compiled with -fopenmp, large loops are divided among threads; results are the same.
- *   Stack: at most 792 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
+ *   Stack: at most 792 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef THREADED_H
 #define THREADED_H

@@ -29,7 +29,7 @@
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
  *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
- *   Stack: at most 1980 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.
+ *   Stack: at most 1980 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef WEIGHTED_SUM_H
 #define WEIGHTED_SUM_H

@@ -89,9 +89,9 @@ def stack_sentence(most: int) -> str:
     Examples
     --------
     >>> stack_sentence(592)
-    'Stack: at most 592 bytes with -O2 or -Os; vectors of more than 16 bytes may add to it.'
+    'Stack: at most 592 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.'
     """
-    return f"Stack: at most {most} bytes with -O2 or -Os; vectors of more than 16 bytes may add to it."
+    return f"Stack: at most {most} bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more."
 
 
 def _size(kind: str, declared: str, sizes: dict[str, int], macros: dict[str, int], scalars: bool) -> int:
