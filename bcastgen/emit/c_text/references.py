@@ -13,9 +13,13 @@ longer used would be copied into users' C unnoticed. So they are read off the te
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-__all__ = ["calls", "names"]
+__all__ = ["NOT_CODE", "calls", "names", "reached"]
+
+# Comments, strings and characters: what definitions are found without.
+NOT_CODE = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'', re.DOTALL)
 
 _UNREAD, _WORD = re.compile(r'/\*.*?\*/|"(?:[^"\\]|\\.)*"', re.DOTALL), re.compile(r"\w+\(?")
 
@@ -49,3 +53,21 @@ def calls(code: str) -> tuple[str, ...]:
     ('f', 'f')
     """
     return _read(code)[1]
+
+
+def reached(roots: Iterable[str], used: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the functions that these use in any depth, and themselves, given what each uses by itself.
+
+    Examples
+    --------
+    >>> sorted(reached(["f"], {"f": "g", "g": "fh", "h": "", "k": "f"}.__getitem__))
+    ['f', 'g', 'h']
+    """
+    found: set[str] = set()
+    pending = list(roots)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += used(name)
+    return found

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
-from ..c_text.references import names
+from ..c_text.references import NOT_CODE, names, reached
 from .target import TARGETS, Target, find_target
 
 __all__ = ["LEVELS", "SetsView", "find_sets", "split_by_set"]
@@ -28,7 +28,6 @@ LEVELS = {
     **dict.fromkeys(("__AVX512F__", "__AVX512DQ__"), 4),
 }
 _ASKED = re.compile(rf"\bdefined\b *\(?({'|'.join(LEVELS)})\b\)?")
-_UNREAD = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'', re.DOTALL)
 _FUNCTION = re.compile(r"^(?:[A-Za-z]\w*[ *]+)+(\w+)\(([^;{}]*)\)\s*\{", re.MULTILINE)
 
 
@@ -118,7 +117,7 @@ def _definitions(text: str) -> Iterator[str]:
     piece = ""
     for part in text.strip("\n").split("\n\n"):
         piece = f"{piece}\n\n{part}" if piece else part
-        bare = _UNREAD.sub("", piece)
+        bare = NOT_CODE.sub("", piece)
         if bare.count("{") == bare.count("}") and len(re.findall(r"^#if", bare, re.M)) == bare.count("#endif"):
             yield piece.strip("\n")
             piece = ""
@@ -127,7 +126,7 @@ def _definitions(text: str) -> Iterator[str]:
 
 
 def _functions(text: str) -> tuple[str, ...]:
-    return tuple(found[1] for found in _FUNCTION.finditer(_UNREAD.sub("", text)))
+    return tuple(found[1] for found in _FUNCTION.finditer(NOT_CODE.sub("", text)))
 
 
 def _is_static(text: str) -> bool:
@@ -139,15 +138,12 @@ def _any(text: str, wanted: Collection[str]) -> bool:
 
 
 def _reached(roots: Iterable[str], functions: dict[str, str], stop: Collection[str]) -> set[str]:
-    """Return the functions that these use, and themselves."""
-    found: set[str] = set()
-    pending = [name for name in roots if name in functions]
-    while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending += [one for one in names(functions[name]) if one in functions and one not in stop]
-    return found
+    """Return the functions that these use, and themselves, without what only those in `stop` lead to."""
+
+    def used(name: str) -> list[str]:
+        return [one for one in names(functions[name]) if one in functions and one not in stop]
+
+    return reached((name for name in roots if name in functions), used)
 
 
 def _of_set(text: str, called: Collection[str]) -> str:
