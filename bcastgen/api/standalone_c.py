@@ -75,7 +75,7 @@ def emit_c(
     single_file : what all modules share stands in the .c and .h; else in bcastgen.h, beside them.
     header_only : one header, whose functions are static inline, and no .c.
     cpp : bcastgen.hpp goes with it, for callers in C++20: views, and errors as exceptions.
-    helper_file : the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c.
+    helper_file : the module's helpers stand in a header of their own, NAME.helpers.h; else in the .c.
     license : the SPDX expression of a licence, which each file then begins with; None for none.
     verbose : the expression and the loop nests, as the compiler has them, end the .c.
     main : a program that checks the module against a reference goes with it.

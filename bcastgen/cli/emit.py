@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         with Progress("emit", len(kernels)) as progress:
             source = module_source(kernels, name, CForm(**form), made_by, progress.step)
         paths = write_sources(source, options.output)
+        if source.name != name:
+            print(f"bcastgen: C has other things called {name}; the module is {source.name}", file=sys.stderr)
     for path in paths:
         print(path)
     return _check(paths, options) if options.check else 0

@@ -15,7 +15,7 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #error "results would be wrong in registers wider than the types: compile with -msse2 -mfpmath=sse"
 #endif
 
-#include "distance_helpers.h"
+#include "distance.helpers.h"
 
 #include <math.h>
 

@@ -91,34 +91,34 @@ size_t picked_message(bcastgen_status status, const bcastgen_diagnostic *why, ch
 }
 
 /* What loops over elements, for the machine that the compiler's flags name. */
-#define PICKED_OF_SET(name) name##_baseline
+#define PICKED_OF_SET(name) name##_loops_baseline
 #define PICKED_SET_TARGET
 #define PICKED_SET_LEVEL 0
-#include "picked_loops.h"
+#include "picked_loops.inc"
 #undef PICKED_OF_SET
 #undef PICKED_SET_TARGET
 #undef PICKED_SET_LEVEL
 
 /* The same for machines with more instructions, unless the flags name these: gcc 12 and clang 18 know their names. */
-#if defined(__x86_64__) && !defined(__AVX2__)
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(_MSC_VER)
 #if (defined(__clang__) && __clang_major__ >= 18) || (!defined(__clang__) && defined(__GNUC__) && __GNUC__ >= 12)
 #define PICKED_HAS_SETS 1
 #endif
 #endif
 
 #if defined(PICKED_HAS_SETS)
-#define PICKED_OF_SET(name) name##_x86_64_v3
+#define PICKED_OF_SET(name) name##_loops_x86_64_v3
 #define PICKED_SET_TARGET __attribute__((target("avx2,fma,f16c,bmi2")))
 #define PICKED_SET_LEVEL 3
-#include "picked_loops.h"
+#include "picked_loops.inc"
 #undef PICKED_OF_SET
 #undef PICKED_SET_TARGET
 #undef PICKED_SET_LEVEL
 
-#define PICKED_OF_SET(name) name##_x86_64_v4
+#define PICKED_OF_SET(name) name##_loops_x86_64_v4
 #define PICKED_SET_TARGET __attribute__((target("avx2,fma,f16c,bmi2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))
 #define PICKED_SET_LEVEL 4
-#include "picked_loops.h"
+#include "picked_loops.inc"
 #undef PICKED_OF_SET
 #undef PICKED_SET_TARGET
 #undef PICKED_SET_LEVEL
@@ -129,10 +129,10 @@ bcastgen_status picked(const bcastgen_array *x, const bcastgen_array *s, const b
 {
 #if defined(PICKED_HAS_SETS)
     __builtin_cpu_init(); /* changes nothing, unless constructors call this before the program has begun */
-    if (__builtin_cpu_supports("x86-64-v4")) return picked_x86_64_v4(x, s, r, why);
-    if (__builtin_cpu_supports("x86-64-v3")) return picked_x86_64_v3(x, s, r, why);
+    if (__builtin_cpu_supports("x86-64-v4")) return picked_loops_x86_64_v4(x, s, r, why);
+    if (__builtin_cpu_supports("x86-64-v3")) return picked_loops_x86_64_v3(x, s, r, why);
 #endif
-    return picked_baseline(x, s, r, why);
+    return picked_loops_baseline(x, s, r, why);
 }
 
 #if defined(__clang__)

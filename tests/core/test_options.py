@@ -125,8 +125,14 @@ def test_what_options_exclude_is_refused(row):
         return {"build" if name == "cffi" else name: known.get(name, True)}
 
     for other in row.others:
-        with pytest.raises(bg.BcastgenError, match=re.escape(row.reason)):
+        with pytest.raises(bg.BcastgenError, match=re.escape(row.refusal([other]))):
             CForm(**given(row.option), **given(other)).checked()
+
+
+def test_what_is_refused_names_what_was_asked_for_and_no_more():
+    with pytest.raises(bg.BcastgenError) as told:
+        CForm(targets=("x86-64-v3",), main=True, target="x86-64").checked()
+    assert str(told.value).endswith("; leave target= and main= out")
 
 
 def test_the_page_of_the_command_line_tells_every_flag_of_kernels_and_of_mlir():

@@ -41,11 +41,27 @@ class _Array:
     is_result: bool
     is_extent: bool = False
     alignment: int = 0
+    ending: str = ""
 
     @property
     def data(self) -> str:
         """The name of its memory."""
-        return f"{self.name}_data"
+        return f"{self.name}_data{self.ending}"
+
+    @property
+    def extents_name(self) -> str:
+        """The name of its extents."""
+        return f"{self.name}_extents{self.ending}"
+
+    @property
+    def strides_name(self) -> str:
+        """The name of its strides."""
+        return f"{self.name}_strides{self.ending}"
+
+    @property
+    def locals(self) -> tuple[str, str, str]:
+        """The names of the variables beside its descriptor."""
+        return self.data, self.extents_name, self.strides_name
 
     @property
     def kind(self) -> str:
@@ -118,10 +134,17 @@ def _arrays(view: KernelView, program: LoopProgram, case: Case) -> list[_Array]:
     results = [(access.number, access.dtype) for nest in program.nests if not nest.reduced for access in nest.results]
     by_number = dict(results)
     first = len(view.reduced)
-    return operands + [
+    arrays = operands + [
         _Array(result.name, shape, by_number[first + at], True)
         for at, (result, shape) in enumerate(zip(view.outputs, case.results, strict=True))
     ]
+    # Operands may be called a and a_data.
+    names = {one.name for one in arrays}
+    ending, count = "", 1
+    while names & {name for one in arrays for name in replace(one, ending=ending).locals}:
+        count += 1
+        ending = f"_{count}"
+    return [replace(one, ending=ending) for one in arrays]
 
 
 def _declared(program: LoopProgram, at: int) -> DType:
@@ -141,19 +164,20 @@ def _memory(arrays: list[_Array]) -> list[str]:
 
 
 def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
+    text = "text" if all("text" not in (one.name, *one.locals) for one in arrays) else "text_of_status"
     described = [one for one in arrays if not one.is_extent]
     ranked = [one for one in described if one.extents]
     lines = _memory(described)
     if ranked:
-        extents = (f"{one.name}_extents[] = {{{', '.join(map(str, one.extents))}}}" for one in ranked)
+        extents = (f"{one.extents_name}[] = {{{', '.join(map(str, one.extents))}}}" for one in ranked)
         lines.append(f"const int64_t {', '.join(extents)};")
-    padded = (f"{one.name}_strides[] = {{{', '.join(map(str, one.byte_strides))}}}" for one in ranked if one.alignment)
+    padded = (f"{one.strides_name}[] = {{{', '.join(map(str, one.byte_strides))}}}" for one in ranked if one.alignment)
     lines += [f"const int64_t {', '.join(padded)};"] if any(one.alignment for one in ranked) else []
-    strides = ", ".join(f"{one.name}_strides[{len(one.extents)}]" for one in ranked if not one.alignment)
+    strides = ", ".join(f"{one.strides_name}[{len(one.extents)}]" for one in ranked if not one.alignment)
     lines += [f"int64_t {strides};"] if strides else []
     lines += [f"const int64_t {one.name} = {one.extents[0]};" for one in arrays if one.is_extent]
     lines += [f"const {PREFIX}_{one.kind} {one.name} = {_descriptor(one)};" for one in described]
-    lines += [f"{PREFIX}_diagnostic why;", "char text[200];"]
+    lines += [f"{PREFIX}_diagnostic why;", f"char {text}[200];"]
     given = ", ".join(one.passed for one in arrays if not one.is_result)
     passed = ", ".join(one.passed for one in arrays)
     workspace = ""
@@ -164,7 +188,7 @@ def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
         lines += [f"if (status == {MACROS}_OK) status = {view.function}({passed}, {workspace}&why);"]
     else:
         lines += [f"const {PREFIX}_status status = {view.function}({passed}, &why);"]
-    lines += [f"{view.name}_message(status, &why, text, sizeof text);"]
+    lines += [f"{view.name}_message(status, &why, {text}, sizeof {text});"]
     return (*lines, f"free({view.workspace});") if view.workspace else tuple(lines)
 
 
@@ -174,8 +198,8 @@ def _aligned(alignment: int) -> str:
 
 def _descriptor(one: _Array) -> str:
     if one.alignment:
-        return f"{{{one.data}, {one.name}_extents, {one.name}_strides, {len(one.extents)}}}"
-    own = f"{one.name}_extents, {len(one.extents)}, {one.name}_strides" if one.extents else "NULL, 0, NULL"
+        return f"{{{one.data}, {one.extents_name}, {one.strides_name}, {len(one.extents)}}}"
+    own = f"{one.extents_name}, {len(one.extents)}, {one.strides_name}" if one.extents else "NULL, 0, NULL"
     size = f"{'2 * ' if one.dtype.is_complex else ''}sizeof *{one.data}"
     return f"{PREFIX}_dense{'_result' if one.is_result else ''}({one.data}, {own}, {size})"
 

@@ -8,6 +8,7 @@ In: options as users write them.  Out: a :class:`CForm`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from typing import NamedTuple
 
@@ -22,55 +23,46 @@ __all__ = ["EXCLUSIONS", "CForm", "Exclusion"]
 
 
 class Exclusion(NamedTuple):
-    """An option, those that it does not go with, and what is said where it is asked for with one of these."""
+    """An option, those that it does not go with, and what is said where it is asked for with some of these."""
 
     option: str
     others: tuple[str, ...]
     reason: str
+    cure: str = "leave {} out"
+
+    def refusal(self, asked: Sequence[str]) -> str:
+        """Return the message where these of the others are asked for."""
+        *first, last = (one if one in BUILDS else f"{one}=" for one in asked)
+        names = f"{', '.join(first)} and {last}" if first else last
+        return f"{self.reason}; {self.cure.format(names)}"
 
 
 EXCLUSIONS = (
     Exclusion(
         "static",
         ("pointers",),
-        "static= has all extents in the types, pointers= takes some from the caller; choose one",
+        "static= has all extents in the types, pointers= takes some from the caller",
+        "choose one",
     ),
     Exclusion(
         "unchecked",
         ("static", "pointers"),
-        "functions of static= and pointers= check no array; leave unchecked= out",
+        "unchecked= is for functions that check arrays, which those of static= and pointers= do not",
     ),
     Exclusion(
         "alignment",
         ("main", "cffi"),
-        "alignment= has no checking program and no Python wrapper, whose arrays are not aligned; leave main= and cffi "
-        "out",
+        "alignment= has no checking program and no Python wrapper, whose arrays are not aligned",
     ),
-    Exclusion(
-        "header_only",
-        ("export", "helper_file", "build"),
-        "header_only= has no library and no other header; leave export=, helper_file= and build= out",
-    ),
-    Exclusion(
-        "cpp",
-        ("static", "pointers", "single_file"),
-        "cpp= is for functions of bcastgen.h's arrays; leave static=, pointers= and single_file= out",
-    ),
-    Exclusion(
-        "pointers",
-        ("main", "cffi"),
-        "pointers= has no checking program and no Python wrapper; leave main= and cffi out",
-    ),
-    Exclusion(
-        "pointers",
-        ("openmp",),
-        "pointers= has no threads; leave openmp= out, and share the rows among calls",
-    ),
+    Exclusion("header_only", ("export", "helper_file", "build"), "header_only= has no library and no other header"),
+    Exclusion("cpp", ("static", "pointers", "single_file"), "cpp= is for functions of bcastgen.h's arrays"),
+    Exclusion("pointers", ("main", "cffi"), "pointers= has no checking program and no Python wrapper"),
+    Exclusion("pointers", ("openmp",), "pointers= has no threads", "leave {} out, and share the rows among calls"),
     Exclusion(
         "targets",
         ("target", "freestanding", "header_only", "helper_file", "main"),
         "targets= needs the C library, has a file of its own for loops, and no bits that a program could check on "
-        "every machine; leave target=, freestanding=, header_only=, helper_file= and main= out",
+        "every machine",
     ),
 )
 _NAMES = ", ".join(f'``"{name}"``' for name in BUILDS)
@@ -120,7 +112,7 @@ class CForm:
     header_only: bool = option(False, "one header, whose functions are static inline, and no .c.")
     cpp: bool = option(False, "bcastgen.hpp goes with it, for callers in C++20: views, and errors as exceptions.")
     helper_file: bool = option(
-        False, "the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c."
+        False, "the module's helpers stand in a header of their own, NAME.helpers.h; else in the .c."
     )
     license: str | None = option(
         None,
@@ -176,6 +168,7 @@ class CForm:
                 f"license={self.license!r} is no SPDX expression; write one such as 'MIT OR Apache-2.0'"
             )
         for one in EXCLUSIONS:
-            if self._asks(one.option) and any(map(self._asks, one.others)):
-                raise BcastgenError(one.reason)
+            asked = tuple(filter(self._asks, one.others)) if self._asks(one.option) else ()
+            if asked:
+                raise BcastgenError(one.refusal(asked))
         return self

@@ -3,7 +3,7 @@
 In: the C of a module that has one.  Out: its parts that are compiled once, and the file that is compiled for each set.
 
     axpb_domain, axpb_unit, axpb   ->   once: axpb_domain, and an axpb that picks
-                                        for each set: axpb_unit_x86_64_v3, axpb_x86_64_v3
+                                        for each set: axpb_unit_loops_x86_64_v3, axpb_loops_x86_64_v3
 
 The file is included once for each set, by names of its own. A function of it is what a call computes with, and no other
 function uses: the checks of arrays are compiled once.
@@ -19,7 +19,7 @@ from ...core.frozen import dataclass
 from ..c_text.references import NOT_CODE, names, reached
 from .target import TARGETS, Target, find_target
 
-__all__ = ["LEVELS", "SetsView", "find_sets", "split_by_set"]
+__all__ = ["LEVELS", "SetsView", "ending_of", "endings", "find_sets", "split_by_set"]
 
 # The macros of an instruction set that helpers ask about, and the level of x86-64 from which on it is there.
 LEVELS = {
@@ -64,6 +64,10 @@ class SetsView:
     picked: tuple[Picked, ...]
     asks_level: bool
 
+    def ending(self, name: str) -> str:
+        """Return what the names of a set's functions end with."""
+        return ending_of(name)
+
 
 def find_sets(given: Sequence[str]) -> tuple[Target, ...]:
     """Return the instruction sets of these names, the least first.
@@ -81,8 +85,26 @@ def find_sets(given: Sequence[str]) -> tuple[Target, ...]:
     known = [name for name, row in TARGETS.items() if row.level]
     wrong = [name for name in given if name not in known]
     if wrong:
-        raise BcastgenError(f"targets={wrong[0]!r} is no set that a call can pick; there are {', '.join(known)}")
+        raise BcastgenError(
+            f"targets={wrong[0]!r} is no set that a call can pick; give a tuple of some of {', '.join(known)}"
+        )
     return tuple(sorted(map(find_target, set(given)), key=lambda row: row.level))
+
+
+def ending_of(name: str) -> str:
+    """Return what the names of a set's functions end with.
+
+    Examples
+    --------
+    >>> ending_of("x86-64-v3")
+    '_loops_x86_64_v3'
+    """
+    return f"_loops_{name.replace('-', '_')}"
+
+
+def endings(sets: Sequence[str]) -> tuple[str, ...]:
+    """Return what the names of functions end with, in modules of these sets: the compiler's flags are one, too."""
+    return tuple(map(ending_of, ("baseline", *(row.name for row in find_sets(sets))))) if sets else ()
 
 
 def split_by_set(

@@ -33,7 +33,7 @@ from .contract import contract, guards, internals, numbers_said
 from .documentation import arguments_of_call
 from .form import CForm
 from .freestanding import refuse_library, without_library
-from .instruction_sets import SetsView, find_sets, split_by_set
+from .instruction_sets import SetsView, endings, find_sets, split_by_set
 from .message import brackets, cases, constants, returned
 from .reduced_model import ReducedView
 from .reductions import reduced_view
@@ -151,40 +151,20 @@ class ModuleView:
 def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: str = "") -> ModuleView:
     """Decide every name and line of a module."""
     for part in parts:
-        if part.sizes is not None and (form.is_plain or form.main or "cffi" in form.build):
-            raise BcastgenError(
-                f"{part.name} has ops with shape functions, for which there is no static form, none of pointers, no "
-                "checking program and no Python wrapper; leave static=, pointers=, main= and cffi out"
-            )
-        if form.unchecked and (part.sizes is not None or part.program.reduced):
-            what = "reductions" if part.program.reduced else "ops with shape functions"
-            raise BcastgenError(f"{part.name} has {what}, and no function without checks; leave unchecked= out")
-        unranked = any(nest.domain.open for nest in part.program.nests)
-        if form.alignment is not None and (part.program.reduced or unranked):
-            what = "reductions" if part.program.reduced else "operands of any rank"
-            raise BcastgenError(f"{part.name} has {what}, whose rows are not told apart; leave alignment= out")
-        if part.program.reduced and form.pointers:
-            raise BcastgenError(
-                f"{part.name} has reductions, which have no form of pointers; leave pointers= out, or give every "
-                "extent and use static="
-            )
-        if part.program.reduced and (form.main or "cffi" in form.build):
-            raise BcastgenError(
-                f"{part.name} has reductions, for which there is no checking program and no Python wrapper; leave "
-                "main= and cffi out"
-            )
-    # If the module's name is in upper case, its functions could clash with its constants.
+        _refuse(part, form)
+    # Functions of a module in upper case could clash with its constants.
     constants = tuple(status.lower() for status, _ in statuses().values()) if name.isupper() else ()
     trees = [definitions(part.program) for part in parts]
     of_trees = (tree_name.removeprefix("bcg_") for rows in trees for tree_name, _ in rows)
-    others = (*helper_names(), "status", "sentence", "write", *constants, *of_trees)
+    of_sets = (f"{helper}{ending}" for helper in helper_names() for ending in endings(form.targets))
+    others = (*helper_names(), "status", "sentence", "write", *constants, *of_trees, *of_sets)
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
     views, loops = [], []
     macros = constant_prefix(prefix)
     ours = (*MODULE_MACROS, *(helper for helper in helper_names() if helper.isupper()))
     functions = ("", "_shape", "_message", "_unchecked", "_workspace")
     numbers = {f"{macros}_{macro}" for macro in ours} | {prefix}
-    numbers |= {f"{stem}{ending}" for _, names_ in identifiers for stem in (names_,) for ending in functions}
+    numbers |= {f"{stem}{ending}" for _, stem in identifiers for ending in functions}
     for part, rows, (stem, function) in zip(parts, trees, identifiers, strict=True):
         view = kernel_view(
             part.name,
@@ -215,6 +195,32 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: st
         for view, part, shared in triples
     )
     return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops), made_by)
+
+
+def _refuse(part: ModulePart, form: CForm) -> None:
+    """Raise if there is no such form of a kernel."""
+    if part.sizes is not None and (form.is_plain or form.main or "cffi" in form.build):
+        raise BcastgenError(
+            f"{part.name} has ops with shape functions, for which there is no static form, none of pointers, no "
+            "checking program and no Python wrapper; leave static=, pointers=, main= and cffi out"
+        )
+    if form.unchecked and (part.sizes is not None or part.program.reduced):
+        what = "reductions" if part.program.reduced else "ops with shape functions"
+        raise BcastgenError(f"{part.name} has {what}, and no function without checks; leave unchecked= out")
+    unranked = any(nest.domain.open for nest in part.program.nests)
+    if form.alignment is not None and (part.program.reduced or unranked):
+        what = "reductions" if part.program.reduced else "operands of any rank"
+        raise BcastgenError(f"{part.name} has {what}, whose rows are not told apart; leave alignment= out")
+    if part.program.reduced and form.pointers:
+        raise BcastgenError(
+            f"{part.name} has reductions, which have no form of pointers; leave pointers= out, or give every "
+            "extent and use static="
+        )
+    if part.program.reduced and (form.main or "cffi" in form.build):
+        raise BcastgenError(
+            f"{part.name} has reductions, for which there is no checking program and no Python wrapper; leave "
+            "main= and cffi out"
+        )
 
 
 def _bodies(module: ModuleView, spell: Callable[[str], str] | None) -> list[str]:
@@ -285,10 +291,10 @@ def module_files(module: ModuleView) -> dict[str, str]:
     if not form.header_only:
         templates = {f"{module.name}.c": "standalone/module.c.j2"} | templates
     if form.helper_file:
-        templates[f"{module.name}_helpers.h"] = "standalone/helpers.h.j2"
+        templates[f"{module.name}.helpers.h"] = "standalone/helpers.h.j2"
     if sets is not None:
-        templates[f"{module.name}_loops.h"] = "standalone/loops.h.j2"
-    inline = ".h" if form.header_only else "_helpers.h"
+        templates[f"{module.name}_loops.inc"] = "standalone/loops.inc.j2"
+    inline = ".h" if form.header_only else ".helpers.h"
     files = {
         name: _finished(render_template(template, **values), module, inserted, inline=name.endswith(inline))
         for name, template in templates.items()

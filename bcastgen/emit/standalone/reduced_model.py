@@ -67,7 +67,7 @@ class ReducedView:
     overlaps : the pairs of arrays that must not share memory.
     kept : what is in the caller's memory.
     workspace : the name of the parameter for it.
-    extents, strides : C names with their values.
+    extents, bounds, strides : C names with their values; bounds are those of loops around ones that may be empty.
     lines : the loops.
     demand_lines : the loops that look at elements before anything is written.
     constants : the constant arrays that the loops read.
@@ -79,6 +79,7 @@ class ReducedView:
     kept: tuple[Kept, ...]
     workspace: str
     extents: tuple[tuple[str, str], ...]
+    bounds: tuple[tuple[str, str], ...]
     strides: tuple[tuple[str, str], ...]
     lines: tuple[str, ...]
     demand_lines: tuple[str, ...]

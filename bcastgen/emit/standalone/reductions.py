@@ -10,9 +10,7 @@ loops, it is in memory that the caller passes.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from math import prod
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, Sharing, extent_keys
@@ -22,6 +20,7 @@ from ..kernel.loop_model import ArrayView
 from ..kernel.model import KernelView
 from ..kernel.view import words_of
 from .reduced_model import Given, Kept, Overlap, ReducedView
+from .reduced_text import Lines, dense, strided, with_names
 from .trees import Tree, tree_of
 
 __all__ = ["reduced_view"]
@@ -30,26 +29,6 @@ __all__ = ["reduced_view"]
 def reduced_view(view: KernelView, program: LoopProgram, sharing: Sharing, static: bool = False) -> ReducedView:
     """Return every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
     return _Loops(view, program, sharing, static).made()
-
-
-class _Lines:
-    """Lines of C, indented."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.depth = 1
-
-    def add(self, *lines: str) -> None:
-        self.lines += [f"{'    ' * self.depth}{line}" for line in lines]
-
-    def open(self, head: str = "") -> None:
-        self.add(f"{head} {{".lstrip())
-        self.depth += 1
-
-    def close(self, count: int = 1) -> None:
-        for _ in range(count):
-            self.depth -= 1
-            self.add("}")
 
 
 class _Loops:
@@ -64,9 +43,10 @@ class _Loops:
         self.constants = {constant.number: constant for constant in view.constants}
         self.looked_up: set[int] = set()
         self.extents: dict[ExtentKey | tuple[int, int], tuple[str, str]] = {}
+        self.bounds: dict[str, str] = {}
         self.strides: dict[tuple[str, int], tuple[str, str]] = {}
         self.so_far: dict[int, str] = {}
-        self.out = _Lines()
+        self.out = Lines()
 
     def made(self) -> ReducedView:
         kept = tuple(map(self._kept, sorted(self.sharing.in_memory)))
@@ -79,7 +59,7 @@ class _Loops:
         for at, view in enumerate(self.view.nests):
             if view.demand:
                 self._demand(at)
-        demands, self.out = tuple(self.out.lines), _Lines()
+        demands, self.out = tuple(self.out.lines), Lines()
         for group in self.sharing.groups:
             self._group(group)
         return ReducedView(
@@ -89,6 +69,7 @@ class _Loops:
             kept,
             self.namer.take("workspace"),
             tuple(self.extents.values()),
+            tuple((name, condition) for condition, name in self.bounds.items()),
             tuple(self.strides.values()),
             tuple(self.out.lines),
             demands,
@@ -196,9 +177,33 @@ class _Loops:
         )
         return found[0]
 
-    def _loop(self, index: str, at: int, dim: int) -> str:
+    def _open_loops(self, at: int, dims: Sequence[int], indices: Sequence[str], inner: Iterable[str] = ()) -> None:
+        """Open a loop over each of a nest's dims; none runs if an extent inside is 0, one of `inner` among them.
+
+        An array of extents 10^12 and 0 has no element, and 10^12 loops over nothing take minutes.
+        """
         c = "ptrdiff_t" if self.static else "int64_t"
-        return f"for ({c} {index} = 0; {index} < {self._extent(at, dim)}; {index}++)"
+        ends = [self._extent(at, dim) for dim in dims]
+        inside = dict.fromkeys(extent for extent in (*ends[1:], *inner) if not extent.isdecimal() and extent != ends[0])
+        if inside:
+            condition = f"{' && '.join(f'{extent} > 0' for extent in inside)} ? {ends[0]} : 0"
+            if condition not in self.bounds:
+                self.bounds[condition] = self.namer.take(f"{ends[0]}_or_0")
+            ends[0] = self.bounds[condition]
+        for index, end in zip(indices, ends, strict=True):
+            self.out.open(f"for ({c} {index} = 0; {index} < {end}; {index}++)")
+
+    def _inside_all(self, group: LoopGroup) -> list[str]:
+        """Return the extents inside shared loops without which these have nothing to write."""
+        found = []
+        for member in group.members:
+            nest = self.program.nests[member.nest]
+            if not nest.reduced:
+                dims = (dim for dim in range(len(nest.domain.dims)) if dim not in member.dims)
+                found.append([self._extent(member.nest, dim) for dim in dims])
+            elif any(one.operand in self.kept for one in nest.reduced):
+                found.append([])
+        return [extent for extent in found[0] if all(extent in one for one in found)] if found else []
 
     def _share(self, at: int) -> None:
         """Let threads share the loop that is opened next, if the schedule of a nest says so."""
@@ -216,8 +221,8 @@ class _Loops:
             return
         names = [f"i{dim}" for dim in first.dims]
         self._share(first.nest)
-        for index, dim in zip(names, first.dims, strict=True):
-            self.out.open(self._loop(index, first.nest, dim))
+        if names:
+            self._open_loops(first.nest, first.dims, names, self._inside_all(group))
         for member in group.members:
             self._member(member, names)
         self.out.close(len(names))
@@ -276,8 +281,8 @@ class _Loops:
 
     def _point(self, at: int, inner: list[int], points: dict[int, str], last: list[str]) -> None:
         """Add the loops over the inner dims, with what they compute at a point."""
-        for dim in inner:
-            self.out.open(self._loop(points[dim], at, dim))
+        if inner:
+            self._open_loops(at, inner, [points[dim] for dim in inner])
         view, nest = self.view.nests[at], self.program.nests[at]
         lines, renamed = [], {}
         for array, access in zip(view.operands, nest.operands, strict=True):
@@ -290,7 +295,7 @@ class _Loops:
         alone = not inner and bool(lines)
         if alone:
             self.out.open()
-        self.out.add(*(_with(line, renamed) for line in (*lines, *last)))
+        self.out.add(*(with_names(line, renamed) for line in (*lines, *last)))
         self.out.close(len(inner) + alone)
 
     def _kept_elsewhere(self, at: int) -> frozenset[int]:
@@ -311,9 +316,9 @@ class _Loops:
             return
         inner = [dim for dim, own in enumerate(nest.domain.dims) if own.extent != 1]
         points = {dim: f"i{dim}" for dim in inner}
-        for dim in inner:
-            self.out.open(self._loop(points[dim], at, dim))
-        if not inner:
+        if inner:
+            self._open_loops(at, inner, list(points.values()))
+        else:
             self.out.open()
         for array in view.demand_arrays:
             element = self._element(array, nest.operands[array.nest_index], points, at)
@@ -337,12 +342,12 @@ class _Loops:
         owner = kept.array if kept else array.owner
         if array.is_constant:
             self.looked_up.add(array.number)
-            return _dense(self.constants[array.number].data, places, tuple(dim.extent or 0 for dim in dims))
+            return dense(self.constants[array.number].data, places, tuple(dim.extent or 0 for dim in dims))
         if self.static:
-            return _dense(owner, places, tuple(dim.extent or 0 for dim in dims))
+            return dense(owner, places, tuple(dim.extent or 0 for dim in dims))
         pointer, member = (f"&{kept.local}", f"{owner}.") if kept else (array.pointer, array.member)
         const = "" if array.is_result else "const "
-        return _strided(f"{const}{array.c}", f"{const}char", f"{member}data", self._moved(owner, pointer, places))
+        return strided(f"{const}{array.c}", f"{const}char", f"{member}data", self._moved(owner, pointer, places))
 
     def _kept_element(self, at: int, one: Reducing, points: dict[int, str]) -> str:
         """Return the place in the caller's memory of what a reduction gives at a point of its nest."""
@@ -350,8 +355,8 @@ class _Loops:
         owns = [dim for dim in range(len(self.program.nests[at].domain.dims)) if one.keepdims or dim not in one.axes]
         places = [(own, points[dim]) for own, dim in enumerate(owns) if dim not in one.axes and dim in points]
         if self.static:
-            return _dense(kept.array, places, kept.static_extents)
-        return _strided(kept.c, "char", f"{kept.array}.data", self._moved(kept.array, f"&{kept.local}", places))
+            return dense(kept.array, places, kept.static_extents)
+        return strided(kept.c, "char", f"{kept.array}.data", self._moved(kept.array, f"&{kept.local}", places))
 
     def _moved(self, owner: str, pointer: str, places: list[tuple[int, str]]) -> str:
         terms = []
@@ -362,18 +367,6 @@ class _Loops:
         return " + ".join(terms)
 
 
-def _strided(c: str, byte: str, data: str, moved: str) -> str:
-    # By way of void, as compilers cannot know that an address in bytes is aligned.
-    return f"*({c} *)({byte.replace('char', 'void')} *)(({byte} *){data} + {moved})" if moved else f"*({c} *){data}"
-
-
-def _dense(name: str, places: list[tuple[int, str]], extents: tuple[int, ...]) -> str:
-    """Return an element of a dense array, the last dim fastest."""
-    steps = {own: prod(extents[own + 1 :]) for own, _ in places}
-    terms = [index if steps[own] == 1 else f"{index} * {steps[own]}" for own, index in places]
-    return f"{name}[{' + '.join(terms) or 0}]"
-
-
 def _order(tree: Tree) -> str:
     return "" if tree.better else f", in the order of {tree.name}"
 
@@ -382,10 +375,3 @@ def _ended(tree: Tree, so_far: str, one: Reducing) -> str:
     if one.ddof is not None:
         return f"{tree.name}_mean(&{so_far}, {one.ddof})"
     return f"{tree.name}_total(&{so_far})"
-
-
-def _with(line: str, renamed: dict[str, str]) -> str:
-    """Return a line with other names for some values."""
-    if not renamed:
-        return line
-    return re.sub(rf"\b({'|'.join(map(re.escape, renamed))})\b", lambda found: renamed[found[0]], line)

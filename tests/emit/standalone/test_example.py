@@ -17,6 +17,8 @@ KERNELS = {
     "scalars": "(f16[] a, c64[3] b) -> a * b",
     "shapes": "(i32[?, 1] base, i32[?] exponent) -> base ** exponent",
     "total": "(f32[?,?] a, f32[?] b) -> sum(a*b, axis=1)",
+    "clashes": "(f32[?] a, f32[?] a_data, f32[?] r_extents, f32[?] text, f32[?] status, f32[?] why, f32[?] bytes) -> "
+    "a * a_data * r_extents * text * status * why * bytes",
     "spread": "(u8[n] a) -> broadcast_to(a, (k, n))",
 }
 
@@ -31,7 +33,8 @@ def ran(paths, directory, language="c"):
     """Compile the example beside its module, strictly, and run it; returns what the message says."""
     name = paths[0].stem
     code = code_of(paths[1].read_text())
-    says = "puts(text);" if "char text" in code else ""
+    text = re.search(r"char (text\w*)\[", code)
+    says = f"puts({text[1]});" if text else ""
     status = "(int)status" if "status =" in code else "0"
     includes = f'#include <stdio.h>\n#include <stdlib.h>\n#include "{name}.h"\n'
     (directory / "example.c").write_text(f"{includes}\nint main(void)\n{{\n{code}\n{says}return {status};\n}}\n")

@@ -100,12 +100,22 @@ def test_no_header_is_the_system_s(name, tmp_path):
 
 def test_helpers_may_stand_in_a_header_of_their_own(tmp_path):
     files = bg.emit_c({"sum": ADD, "exp": EXP}, tmp_path, "ops", helper_file=True)
-    assert [path.name for path in files] == ["ops.c", "ops.h", "bcastgen.h", "ops_helpers.h"]
+    assert [path.name for path in files] == ["ops.c", "ops.h", "bcastgen.h", "ops.helpers.h"]
     source, _, _, helpers = (path.read_text() for path in files)
-    assert '#include "ops_helpers.h"' in source
+    assert '#include "ops.helpers.h"' in source
     assert "ops_exp_f32(float x)" in helpers and "ops_exp_f32(float x)" not in source
     compile_all(files, tmp_path)
     compile_all(files, tmp_path, language="c++")
+
+
+def test_modules_beside_each_other_leave_each_others_files_alone(tmp_path):
+    """The files of a module k are those of no other module, but for what all share."""
+    forms = [{}, {"helper_file": True}, {"targets": ("x86-64-v3",)}, {"header_only": True}, {"cpp": True}]
+    written = {}
+    for name in ("k", "k_helpers", "k_loops", "k_h", "k_kernel"):
+        for form in forms:
+            for path in bg.from_text("(f32[?] a) -> exp(a)").emit_c(tmp_path, name, **form):
+                assert written.setdefault(path.name, name) == name or path.stem == "bcastgen", path
 
 
 def test_what_a_module_cannot_be(tmp_path):

@@ -85,7 +85,7 @@ def test_files_are_as_the_cases_say(name, tmp_path):
         for file, text in got.items():
             (CASES / file).write_text(text)
     shared = () if GOLDENS[name][1].keys() & {"static", "pointers", "single_file"} else (CASES / "bcastgen.h",)
-    cases = *CASES.glob(f"{name}.[ch]"), *CASES.glob(f"{name}_*.h"), *shared
+    cases = *CASES.glob(f"{name}.[ch]"), *CASES.glob(f"{name}.helpers.h"), *CASES.glob(f"{name}_loops.inc"), *shared
     assert got == {path.name: path.read_text() for path in cases}
 
 

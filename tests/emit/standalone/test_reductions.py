@@ -53,8 +53,8 @@ int main(void)
     char text[200];
     size_t bytes = 0;
     k_workspace(&a, &b, &bytes, &why);
-    void *const apart = malloc(bytes), *const places[] = {apart, made, x, g, made + 5};
-    for (int at = 0; at < 5; at++) {
+    void *const apart = malloc(bytes), *const places[] = {apart, NULL, made, x, g, made + 5};
+    for (int at = 0; at < 6; at++) {
         const bcastgen_status status = k(&a, &b, &r, places[at], &why);
         k_message(status, &why, text, sizeof text);
         printf("%s\\n", text);
@@ -66,17 +66,63 @@ int main(void)
 """
 
 
-def test_memory_that_is_lent_is_no_part_of_an_array(tmp_path):
+@pytest.mark.parametrize("kind", ["gcc", "clang"])
+def test_memory_that_is_lent_is_there_and_no_part_of_an_array(kind, tmp_path):
     bg.from_text("(f64[?,?] a, f64[?] b) -> a * sum(a*b, axis=0) + sum(exp(a - a), axis=1, keepdims=True)").emit_c(
         tmp_path, "k"
     )
     (tmp_path / "main.c").write_text(WORKSPACES)
-    command = [compiler("gcc"), *LANGUAGES["c"], *STRICT, *ADDRESS, "main.c", "k.c", "-lm", "-o", "main"]
+    command = [compiler(kind), *LANGUAGES["c"], *STRICT, *ADDRESS, "main.c", "k.c", "-lm", "-o", "main"]
     subprocess.run(command, cwd=tmp_path, check=True)
     said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0] == "no error" and said[-1] == f"1 3 {6 * (9 + 18) + 3}"
-    for line, array in zip(said[1:-1], ("'r'", "'a'", "'b'", "'r'"), strict=True):
+    assert "its data is a null pointer" in said[1]
+    for line, array in zip(said[2:-1], ("'r'", "'a'", "'b'", "'r'"), strict=True):
         assert "overlaps" in line and array in line, line
+
+
+# Loops around one without iterations would take an hour, so none of these may run.
+ROWS = """
+#include <stdio.h>
+#include "k.h"
+
+int main(void)
+{
+    const int64_t extents[] = {1000000000000, 0}, cube[] = {1000000, 1000000, 0};
+    float made[2] = {7, 7};
+    const bcastgen_array x = {NULL, extents, NULL, 2}, y = {NULL, cube, NULL, 3};
+    const bcastgen_result none = {NULL, extents, NULL, 2}, total = {made, NULL, NULL, 0};
+    bcastgen_diagnostic why;
+    (void)x, (void)y, (void)none, (void)total;
+    const int status = k(CALL, &why);
+    printf("%d %g\\n", status, made[0]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "answer"),
+    [
+        ("(f32[?,?] x) -> sum(x)", "&x, &total", "0 0\n"),
+        ("(f32[?,?,?] x) -> sum(x)", "&y, &total", "0 0\n"),
+        ("(f32[?,?] x) -> x - mean(x, axis=1, keepdims=True)", "&x, &none", "0 7\n"),
+        (SOFTMAX.replace("max(x, axis=1, keepdims=True)", "sum(x, axis=1, keepdims=True)"), "&x, &none", "0 7\n"),
+        ("(f32[?,?] x) -> (x - mean(x, axis=1, keepdims=True), prod(x))", "&x, &none, &total", "0 1\n"),
+        ("(i32[?,?] x, i32[?,?] y) -> sum(x ** y)", "&x, &x, &total", "0 0\n"),
+    ],
+)
+@pytest.mark.parametrize("threads", [(), OPENMP_FLAGS], ids=["one", "openmp"])
+def test_no_loop_runs_around_one_without_iterations(text, call, answer, threads, tmp_path):
+    bg.from_text(text).emit_c(tmp_path, "k", openmp=bool(threads))
+    rows = ROWS.replace("CALL", call)
+    if "i32" in text:
+        rows = rows.replace("float made[2]", "int32_t made[2]").replace("%d %g", "%d %d")
+    (tmp_path / "main.c").write_text(rows)
+    command = [compiler("gcc"), *LANGUAGES["c"], *STRICT, *threads, "main.c", "k.c", "-lm", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout == answer
 
 
 @pytest.mark.slow

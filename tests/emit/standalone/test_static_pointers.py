@@ -79,7 +79,7 @@ def test_facts_of_types_are_the_callers(tmp_path):
         ("(f32[n] a, f32[4] b) -> a + b", {}, "operand 'a' dim 0 is n, and the result has 4 there"),
         ("(f32[n] a) -> sum(a)", {}, "has reductions, which have no form of pointers"),
         ("(f32[n] a) -> -a", {"static": True}, "static= .*, pointers= .*; choose one"),
-        ("(f32[n] a) -> -a", {"main": True}, "leave main= and cffi out"),
+        ("(f32[n] a) -> -a", {"main": True}, "leave main= out"),
         ("(f32[n] a) -> -a", {"openmp": True}, "leave openmp= out"),
     ],
 )
