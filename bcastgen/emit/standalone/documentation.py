@@ -19,7 +19,7 @@ from ..c_text.body import storage_type
 from ..kernel.model import KernelView
 from .shared import MACROS
 
-__all__ = ["arguments_of_call"]
+__all__ = ["accesses", "arguments_of_call"]
 
 
 def arguments_of_call(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def _operand(view: KernelView, program: LoopProgram, at: int) -> str:
     if at in view.extents:
         return "an extent"
     type_ = program.operands[at][1]
-    found = next(_accesses(program, at, is_result=False), None)
+    found = next(accesses(program, at, is_result=False), None)
     if found is None:
         return f"its extents alone count: {_shape(type_.dims, type_.unranked)}"
     nest, access = found
@@ -53,7 +53,7 @@ def _operand(view: KernelView, program: LoopProgram, at: int) -> str:
 
 def _result(view: KernelView, program: LoopProgram, name: str) -> str:
     number = len(view.reduced) + [result.name for result in view.outputs].index(name)
-    nest, access = next(_accesses(program, number, is_result=True))
+    nest, access = next(accesses(program, number, is_result=True))
     if len(program.nests) > 1 and nest.domain.dims:
         return f"{_elements(access.dtype)}, of the extents that {view.name}_shape gives"
     own = "of the rank and extents" if nest.domain.open else ""
@@ -61,7 +61,8 @@ def _result(view: KernelView, program: LoopProgram, name: str) -> str:
     return f"{_elements(access.dtype)}, {given if nest.domain.dims or nest.domain.open else 'of rank 0'}"
 
 
-def _accesses(program: LoopProgram, number: int, is_result: bool) -> Iterator[tuple[Nest, Access]]:
+def accesses(program: LoopProgram, number: int, is_result: bool) -> Iterator[tuple[Nest, Access]]:
+    """Yield each access to an operand or a result, with its nest."""
     for nest in program.nests:
         for access in nest.results if is_result else nest.operands:
             if access.number == number:

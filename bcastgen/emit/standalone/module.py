@@ -30,6 +30,7 @@ from ..kernel.sizes import SIZES_FUNCTION, SizesView
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
 from .contract import contract, guards, internals, numbers_said
+from .cpp import cpp_view
 from .documentation import arguments_of_call
 from .form import CForm
 from .freestanding import refuse_library, without_library
@@ -162,9 +163,8 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: st
     views, loops = [], []
     macros = constant_prefix(prefix)
     ours = (*MODULE_MACROS, *(helper for helper in helper_names() if helper.isupper()))
-    functions = ("", "_shape", "_message", "_unchecked", "_workspace")
-    numbers = {f"{macros}_{macro}" for macro in ours} | {prefix}
-    numbers |= {f"{stem}{ending}" for _, stem in identifiers for ending in functions}
+    ends = ("", "_shape", "_message", "_unchecked", "_workspace")
+    numbers = {prefix, *(f"{macros}_{one}" for one in ours), *(f"{s}{end}" for _, s in identifiers for end in ends)}
     for part, rows, (stem, function) in zip(parts, trees, identifiers, strict=True):
         view = kernel_view(
             part.name,
@@ -189,7 +189,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm, made_by: st
         views.append(replace(view, sized=sized))
         loops.append(shared)
     taken: set[str] = set()
-    triples = tuple(zip(views, parts, loops, strict=True)) if form.is_plain else ()
+    triples = zip(views, parts, loops, strict=True) if form.is_plain else ()
     statics = tuple(
         static_view(view, part.program, taken, shared, form.pointers, form.alignment or 0)
         for view, part, shared in triples
@@ -259,6 +259,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
         )
     code = "\n\n".join(bodies)
     sets = _sets(module, code) if form.targets else None
+    programs = [part.program for part in module.parts]
     values: dict[str, object] = {
         "sets": sets,
         "module": module,
@@ -270,11 +271,10 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "types": module.types,
         "users": module.users,
         "spell": spell,
-        "guards": guards(
-            [part.program for part in module.parts], code + helper_text(code, module.public, module.users)
-        ),
+        "guards": guards(programs, code + helper_text(code, module.public, module.users)),
         "vectors": "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target),
         "given": _included(module),
+        "cpp": [cpp_view(*pair) for pair in zip(module.kernels, programs, strict=True)] if form.cpp else (),
     }
     # Text that is inserted at the end is neither renamed nor broken.
     inserted = {f" @{at}@": _comment(text) for at, text in _comments(module, _stack(module, code)).items()}
