@@ -115,21 +115,23 @@ def child(number):
 threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
 signal.signal(signal.SIGALRM, handle)
 signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-for thread in threads:
-    thread.start()
-children = []
-for number in range(forks):
-    time.sleep(chance.expovariate(4))
-    pid = os.fork()
-    if pid == 0:
-        try:
-            child(number)
-        finally:
-            os._exit(4)
-    children.append(pid)
-for thread in threads:
-    thread.join()
-signal.setitimer(signal.ITIMER_REAL, 0)
+try:
+    for thread in threads:
+        thread.start()
+    children = []
+    for number in range(forks):
+        time.sleep(chance.expovariate(4))
+        pid = os.fork()
+        if pid == 0:
+            try:
+                child(number)
+            finally:
+                os._exit(4)
+        children.append(pid)
+    for thread in threads:
+        thread.join()
+finally:  # what is raised is told without handlers
+    signal.setitimer(signal.ITIMER_REAL, 0)
 statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
 kernels[3].wait()
 added = sum(row.asked_by == "calls" for row in kernels[3].info())
@@ -154,7 +156,7 @@ def play(threads: int, calls: int, forks: int, seed: int) -> str:
         command = [sys.executable, "-W", "ignore", "-c", ROUND, *map(str, (threads, calls, forks, seed, SECONDS))]
         environment = {**os.environ, "BCASTGEN_CACHE_DIR": cache, "BCASTGEN_VARIANTS": "20000"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS + 60)
-    assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr[-4000:]}"
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr[:4000]}...{done.stderr[-4000:]}"
     return f"{done.stdout.strip()}, {time.perf_counter() - begun:.1f} s"
 
 
