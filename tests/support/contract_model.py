@@ -196,15 +196,11 @@ class _Arrays:
             if at in results:
                 self._check_distinct(at)
         self.touched |= set(live)
-        for at in live:
-            if at in results:
-                self._check_apart(at, [other for other in live if other < at])
+        self._check_apart((at, other) for at in live if at in results for other in live if other < at)
 
     def check_between(self):
-        count = len(self.subject.operands)
-        for at in sorted(self.touched):
-            if at >= count:
-                self._check_apart(at, [other for other in sorted(self.touched) if other < at])
+        count, touched = len(self.subject.operands), sorted(self.touched)
+        self._check_apart((at, other) for at in touched if at >= count for other in touched if other < at)
 
     def _check_data(self, at):
         array, size, place = self.arrays[at], self.subject.sizes[at], self.subject.place(at)
@@ -233,9 +229,10 @@ class _Arrays:
             if extent > 1 and step < size + sum(below):
                 raise Found(Refusal("REPEATS", self.subject.place(at), dim))
 
-    def _check_apart(self, at, others):
-        count = len(self.subject.operands)
-        for other in others:
+    def _check_apart(self, pairs):
+        """Any of the pairs that share memory may be named."""
+        count, found = len(self.subject.operands), []
+        for at, other in pairs:
             if (at, other) in self._compared:
                 continue
             self._compared.add((at, other))
@@ -253,9 +250,11 @@ class _Arrays:
             if prod(x.shape) > FEW or prod(y.shape) > FEW:
                 self.maybe += refusals
             elif x.bytes(self.subject.sizes[at]) & y.bytes(self.subject.sizes[other]):
-                raise Found(*refusals)
+                found += refusals
             elif (at, other) not in self.exact_pairs:
                 self.maybe += refusals
+        if found:
+            raise Found(*found)
 
 
 def _squeezed(array):

@@ -156,7 +156,9 @@ def play(threads: int, calls: int, forks: int, seed: int) -> str:
         command = [sys.executable, "-W", "ignore", "-c", ROUND, *map(str, (threads, calls, forks, seed, SECONDS))]
         environment = {**os.environ, "BCASTGEN_CACHE_DIR": cache, "BCASTGEN_VARIANTS": "20000"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS + 60)
-    assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr[:4000]}...{done.stderr[-4000:]}"
+    assert done.returncode == 0, (
+        f"exit status {done.returncode}: {done.stdout}{done.stderr[:4000]}...{done.stderr[-4000:]}"
+    )
     return f"{done.stdout.strip()}, {time.perf_counter() - begun:.1f} s"
 
 
