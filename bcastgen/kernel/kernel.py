@@ -281,10 +281,11 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         typed = compilation.typed
         if library is None:
             with undivided:
+                from ..core.apart import apart  # noqa: PLC0415 - most kernels are found on disk
                 from ..runtime.cache import build  # noqa: PLC0415 - most kernels are found on disk
 
             about = str(typed).partition("\n")[0].replace("expr", self._name, 1)
-            library, compiled = build(name, lambda: compilation.source, toolchain(), open_library, about)
+            library, compiled = build(name, lambda: apart(lambda: compilation.source), toolchain(), open_library, about)
             with undivided:
                 self.compilations += compiled
         self._latest = compilation
