@@ -33,6 +33,7 @@ CHECKED = {
     "single": (("sums", "wide"), {"single_file": True, "openmp": True}),
     "free": (("functions", "sums"), {"freestanding": True, "variants": 0, "helper_file": True}),
     "headers": (("sums", "wide"), {"header_only": True, "unchecked": True}),
+    "several_sets": (("sums", "functions", "rows"), {"targets": ("x86-64-v3", "x86-64-v4")}),
     "aligned": (("sums", "turned"), {"alignment": 64, "export": True, "target": "x86-64-v3"}),
 }
 PLAIN = {

@@ -25,6 +25,7 @@ FORMS = {
     "threads": (CForm(openmp=True), OPENMP_FLAGS),
     "threads, without OpenMP": (CForm(0, openmp=True), ()),
     "for a machine": (CForm(target="x86-64-v3"), ()),
+    "for several": (CForm(targets=("x86-64-v3", "x86-64-v4")), ()),
 }
 # Each has helpers of its own.
 ALONE = (
