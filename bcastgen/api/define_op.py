@@ -20,6 +20,7 @@ from ..core.errors import BcastgenError, DTypeError, ParseError
 from ..core.forks import undivided
 from ..core.operand_names import operand_names
 from ..core.options import names_of
+from ..core.source_lines import with_short_tracebacks
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.identity import same_definition
@@ -44,12 +45,12 @@ Texts = tuple[tuple[str, str], ...]
 Template = Callable[[tuple[DType, ...], DType], str]
 
 _KINDS = {"signed": ("signed",), "unsigned": ("unsigned",), "float": ("float",), "integer": ("signed", "unsigned")}
-
 _kernels: dict[str, tuple[Op, Kernel]] = {}
 # Ops of pickles whose names have other definitions here.
 _arrived: list[Op] = []
 
 
+@with_short_tracebacks
 def define_op(
     name: str,
     operands: str | int | Sequence[str] | None = None,
@@ -147,8 +148,7 @@ def define_op(
     >>> softclip(np.array([-3.0, 0.5, 3.0]))
     array([-1. ,  0.5,  1. ])
     >>> from bcastgen import evaluate
-    >>> b = np.array([[0.0], [10.0]])
-    >>> evaluate("softclip(a) + b", {"a": np.array([-3.0, 0.5]), "b": b})
+    >>> evaluate("softclip(a) + b", {"a": np.array([-3.0, 0.5]), "b": np.array([[0.0], [10.0]])})
     array([[-1. ,  0.5],
            [ 9. , 10.5]])
     >>> import bcastgen as bg
@@ -382,8 +382,8 @@ def _rule(op: str, definition: Definition, names: tuple[str, ...], template: Tem
         if _choose(texts, loops[0]) is None:
             keys = ", ".join(key for key, _ in texts)
             raise refuse(name, operands, f"it has no C for {loops[0]}, only for {keys}; add it, or use .astype(...)")
-        row = Op(name, len(names), given, template, "")
-        for word in re.findall(r"\bbcg_(?!user)\w+", row.c_for(loops, result)):
+        code = Op(name, len(names), given, template, "").c_for(loops, result)
+        for word in re.findall(r"\bbcg_(?!user)\w+", code):
             if f"{word}(" not in helper_text(word):
                 raise refuse(name, operands, f"its C calls {word}, which bcastgen does not have for these dtypes")
         return loops, result

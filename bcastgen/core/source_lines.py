@@ -35,6 +35,8 @@ _FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.di
 _OURS = (*_FOLDERS, "<frozen ")
 # Folders that packages are installed in; the next part of a path is the package.
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+# Its functions are whose frame calls them.
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 # How many functions that call each other are searched for a name.
 _MOST_FRAMES = 8
 
@@ -123,19 +125,26 @@ def short_traceback(error: BaseException, traceback: TracebackType | None) -> Tr
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    if not frames or is_on("BCASTGEN_DEBUG") or not (isinstance(error, BcastgenError) or _is_users(frames[-1])):
+    shown = _users(frames)
+    if not frames or is_on("BCASTGEN_DEBUG") or not (isinstance(error, BcastgenError) or shown[-1]):
         return frames[0] if frames else None
     short: TracebackType | None = None
-    for at in reversed(frames):
-        if _is_users(at):
+    for at, is_users in zip(reversed(frames), reversed(shown), strict=True):
+        if is_users:
             # An instruction that the handler of a signal has struck may be of no line.
             line: int | None = at.tb_lineno
             short = TracebackType(short, at.tb_frame, at.tb_lasti, -1 if line is None else line)
     return short
 
 
-def _is_users(traceback: TracebackType) -> bool:
-    return not traceback.tb_frame.f_code.co_filename.startswith(_OURS)
+def _users(frames: list[TracebackType]) -> list[bool]:
+    """Return which frames, the outermost first, are the user's."""
+    found: list[bool] = []
+    for at in frames:
+        file = at.tb_frame.f_code.co_filename
+        is_standard = file.startswith(_STANDARD) and package_of(file) is None
+        found.append(found[-1:] == [True] if is_standard else not file.startswith(_OURS))
+    return found
 
 
 def with_short_tracebacks(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:

@@ -15,7 +15,6 @@ from xml.etree import ElementTree as xml
 
 from ..core.frozen import dataclass
 from ..loops.nest import Access, Nest
-from ..loops.unit_dims import fold_unit_dims
 
 __all__ = ["Along", "Box", "boxes_of"]
 
@@ -73,9 +72,9 @@ def boxes_of(nest: Nest, number: int) -> tuple[Box, ...]:
         result = at - len(nest.operands)
         reduced = nest.reduced[result].axes if result >= 0 and nest.reduced else ()
         role = "operand" if result < 0 else "result, reduced" if reduced else "result"
-        type_, map_ = fold_unit_dims(access.type, access.map)
         along = _along(nest, access, reduced)
-        boxes.append(Box(label, role, type_.mlir, str(map_), along, _svg(label, along, f"box-{number}-{at}")))
+        picture = _svg(label, along, f"box-{number}-{at}")
+        boxes.append(Box(label, role, access.type.mlir, str(access.map), along, picture))
     return tuple(boxes)
 
 

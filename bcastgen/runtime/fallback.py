@@ -294,6 +294,7 @@ class KernelBase:
         self._raise_unless_ok(status, why, arrays)
         return binary, arrays, [tuple(shape.extents[0 : shape.rank]) for shape in shapes], described, rests_on
 
+    @with_short_tracebacks
     def result_shape(self, *operand_shapes: object, extents: Any = None) -> Any:
         """Return the shape of the result for operands of these shapes. Nothing is compiled or computed.
 

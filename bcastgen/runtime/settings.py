@@ -17,6 +17,7 @@ from typing import Any
 from ..core.errors import BcastgenError
 from ..core.options import whole
 from ..core.sizes import byte_size
+from ..core.source_lines import with_short_tracebacks
 from ..core.system_errors import pass_on
 
 __all__ = ["attach", "check_threads", "clear_memory", "get_num_threads", "set_num_threads", "start"]
@@ -83,6 +84,7 @@ def check_threads(threads: object) -> int:
     return number
 
 
+@with_short_tracebacks
 def set_num_threads(threads: int | None) -> None:
     """Set how many threads a call may take; a kernel compiled with ``threads=`` keeps its own number.
 

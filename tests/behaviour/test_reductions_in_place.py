@@ -81,3 +81,14 @@ def test_results_that_are_part_of_an_operand_are_those_of_its_old_elements():
             assert np.array_equal(out, want), (shape, axis)
         apart = np.empty(2 * count)[::2]
         assert np.array_equal(kernel(x, out=apart), want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("step", [bg.sum, bg.prod])
+def test_long_rows_of_a_middle_dim_have_the_bits_of_adjacent_elements(dtype, step):
+    rng = np.random.default_rng(7)
+    for elements in (15, 63, 64, 65, 80, 100, 127, 128, 191, 192, 255):
+        for points in (31, 33, 65, 129, 300):
+            x = rng.uniform(0.5, 1.5, (3, elements, points)).astype(dtype)
+            adjacent = np.ascontiguousarray(np.moveaxis(x, 1, 2))
+            assert step(x, axis=1).tobytes() == step(adjacent, axis=2).tobytes(), (elements, points)

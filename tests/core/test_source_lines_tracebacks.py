@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -48,6 +49,13 @@ CALLS = {
     "no signature": (lambda: bg.from_text("(f32[?) a -> a"), bg.ParseError, []),
     "no MLIR": (lambda: bg.from_mlir("func.func"), bg.ParseError, []),
     "a form that cannot hold it": (lambda: product.to_mlir("nosuch"), bg.BcastgenError, []),
+    "no C of an op": (lambda: bg.define_op("halfway", "x", c="x + nosuch"), bg.ParseError, []),
+    "a name that is taken": (lambda: bg.define_op("exp", "x", c="x"), bg.BcastgenError, []),
+    "no number of threads": (lambda: bg.set_num_threads(0), bg.BcastgenError, []),
+    "shapes that do not fit": (lambda: product.result_shape((3,), (4,)), bg.BroadcastError, []),
+    "no shape": (lambda: product.result_shape((3,), "text"), bg.BcastgenError, []),
+    "a shape is missing": (lambda: product.result_shape((3,)), TypeError, []),
+    "extents that operands decide": (lambda: product.result_shape((3,), (3,), extents={"n": 1}), TypeError, []),
     "a branch": (lambda: bg.jit(branches), bg.TraceError, ["branches"]),
     "a branch, with options": (lambda: bg.jit(threads=1)(branches), bg.TraceError, ["branches"]),
     "source that is not read": (lambda: bg.vectorize(lambda x: input(x)), bg.TraceError, []),
@@ -68,13 +76,43 @@ def test_errors_show_the_users_lines(call, kind, functions):
     assert own == ["test_errors_show_the_users_lines", "<lambda>", *functions]
 
 
-def test_what_may_be_our_fault_shows_all_frames():
+def ours(source):
+    """Return the function `faulty` of a source whose frames are those of the package."""
     names = {}
-    exec(compile("def faulty():\n    return {}['key']", f"{OURS}/nosuch.py", "exec"), names)
+    exec(compile(source, f"{OURS}/nosuch.py", "exec"), names)
+    return with_short_tracebacks(names["faulty"])
+
+
+def test_what_may_be_our_fault_shows_all_frames():
     with pytest.raises(KeyError) as caught:
-        with_short_tracebacks(names["faulty"])()
+        ours("def faulty():\n    return {}['key']")()
     shown = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert shown[-1] == f"{OURS}/nosuch.py" and len(shown) == 3
+
+
+def shown_by(call, kind):
+    with pytest.raises(kind) as caught:
+        call()
+    return [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][1:]
+
+
+def test_the_standard_library_is_whose_frame_calls_it():
+    refused = ours("def faulty(text):\n    import bcastgen, json\n    json.loads('1', parse_int=bcastgen.from_text)")
+    assert shown_by(lambda: refused("1"), bg.BcastgenError) == ["<lambda>"]
+    fault = ours("def faulty():\n    import json\n    json.loads('{')")
+    assert shown_by(fault, json.JSONDecodeError)[:2] == ["call", "faulty"]
+    called = ours("def faulty(function):\n    return function()")
+    assert shown_by(lambda: called(parsed), json.JSONDecodeError) == [
+        "<lambda>",
+        "parsed",
+        "loads",
+        "decode",
+        "raw_decode",
+    ]
+
+
+def parsed():
+    return json.loads("{")
 
 
 @pytest.mark.parametrize("debug", ["", "1"])

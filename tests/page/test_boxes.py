@@ -61,3 +61,9 @@ def test_pictures_have_a_text_for_those_who_do_not_see_them():
     title = svg.find("title")
     assert svg.get("role") == "img" and svg.get("aria-labelledby") == title.get("id")
     assert title.text == "b in the domain: d0: the same element again (a stride of 0); d1: element by element"
+
+
+def test_a_box_has_the_type_and_the_map_of_the_array_itself():
+    """Dims of extent 1 are there, though nests are printed without them."""
+    box = boxes("(f32[?, 1] a, f32[?, 4] b) -> a * b")["a"]
+    assert (box.type, box.map) == ("tensor<?x1xf32>", "(d0, d1) -> (d0|0, 0)")
