@@ -42,10 +42,7 @@ class FunctionCall:
 
     def values(self) -> Iterator[ast.expr]:
         """Yield the arguments that are expressions, in order."""
-        for given in (*self.args, *self.keywords.values()):
-            for one in given if isinstance(given, list) else (given,):
-                if isinstance(one, ast.expr):
-                    yield one
+        yield from _values([*self.args, *self.keywords.values()])
 
     def result(self, tree: ast.expr, made: Callable[[ast.expr], Tracer], refuse: Refusal) -> Node:
         """Return the node of the call, where `made` gives what stands for an expression that has been read."""
@@ -55,7 +52,7 @@ class FunctionCall:
             found = self.function(*args, **keywords)
         except BcastgenError:
             raise
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
             raise refuse(tree, f"{self.name}: {str(error).replace('Tracer.', '')}") from None
         if not is_tracer(found):
             raise refuse(tree, f"{self.name} is no element-wise function of an operand here")
@@ -143,6 +140,14 @@ def _argument(tree: ast.expr) -> Any:
         return Literal(ast.literal_eval(tree))
     except (ValueError, TypeError):
         return list(map(_argument, tree.elts)) if isinstance(tree, (ast.Tuple, ast.List)) else tree
+
+
+def _values(given: list[Any]) -> Iterator[ast.expr]:
+    for one in given:
+        if isinstance(one, list):
+            yield from _values(one)
+        elif isinstance(one, ast.expr):
+            yield one
 
 
 def _taken(given: Any, made: Callable[[ast.expr], Tracer]) -> Any:

@@ -90,6 +90,8 @@ def test_a_signature_says_what_text_may_ask_for():
         ("b + np.exp(a, where=a > 0)", r"column 5: numpy.exp: where= has no meaning.*numpy.where\(mask"),
         ("np.clip(a, bogus=1)", "column 1: numpy.clip: bogus= has no meaning"),
         ("np.clip(a, 1, 2, 3, 4, 5, 6, 7, 8, min=1)", "column 1: clip: .*positional arguments"),
+        ("astype(1, (3, b))", "column 1: astype: "),
+        ("power(1, (2, b, (2, b)))", "column 1: an operand cannot become a NumPy array"),
         ("np.clip(*a)", "Starred is not allowed"),
         ("np.clip(**a)", "write the arguments out"),
         ("a.round(b)", "column 1: the values of an operand are not known"),

@@ -254,11 +254,13 @@ def string_value(lexer: Lexer) -> str:
         return body
     offset = lexer.end - 1 - len(body)
 
+    # An escape is one byte, and several of them may make one character, so decode the bytes afterwards.
+    data = body.encode("utf-8", "surrogatepass")
+
     def unescaped(match: re.Match[bytes]) -> bytes:
         if match["bad"] is not None:
-            raise lexer.fail("unknown escape in a string", offset + len(body.encode()[: match.start()].decode()))
+            before = data[: match.start()].decode("utf-8", "surrogatepass")
+            raise lexer.fail("unknown escape in a string", offset + len(before))
         return bytes.fromhex(match["hex"].decode()) if match["hex"] is not None else _CHARS[match["char"]]
 
-    # An escape is one byte, and several of them may make one character, so decode the bytes afterwards.
-    data = _ESCAPE.sub(unescaped, body.encode("utf-8", "surrogatepass"))
-    return data.decode("utf-8", "surrogateescape")
+    return _ESCAPE.sub(unescaped, data).decode("utf-8", "surrogateescape")

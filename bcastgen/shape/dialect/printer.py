@@ -76,7 +76,9 @@ def _text(value: Attribute) -> str:
 
 
 def _escaped(char: str) -> str:
-    return "".join(f"\\{byte:02X}" for byte in char.encode())
+    # A byte that is no UTF-8 is read as one of these.
+    errors = "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:02X}" for byte in char.encode("utf-8", errors))
 
 
 def _dict(attributes: Sequence[tuple[str, Attribute]]) -> str:

@@ -144,3 +144,8 @@ def test_what_is_no_attribute(text, column, message):
     with pytest.raises(ParseError) as caught:
         attribute(text)
     assert str(caught.value).startswith(f"m:1:{column}: error: {message}")
+
+
+def test_an_unknown_escape_behind_bytes_that_are_no_utf_8_is_an_error_of_ours():
+    with pytest.raises(ParseError, match="1:4: error: unknown escape in a string"):
+        attribute('"\udcff\udcfe\\x"')

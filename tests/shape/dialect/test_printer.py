@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import bcastgen as bg
 
 shape = bg.shape
@@ -78,3 +80,12 @@ def test_names_have_mlirs_characters():
     built = shape.program("größe", lambda ü: shape.rank(ü), ü="!shape.shape")
     assert str(built).startswith("func.func @gr$uf6$udfe(%$ufc: !shape.shape)")
     assert "= shape.rank %$ufc : " in str(built)
+
+
+@pytest.mark.parametrize("message", ["\udcff", "a\ud800x", 'é"\\', "\0"])
+def test_a_message_of_any_characters_is_read_again(message):
+    """A byte that is no UTF-8 is read as a lone surrogate."""
+    built = shape.program(
+        "checked", lambda s: shape.assuming(shape.cstr_require(True, msg=message), lambda: s), s="!shape.shape"
+    )
+    assert str(bg.shape_from_mlir(str(built))) == str(built)
