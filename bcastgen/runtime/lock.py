@@ -90,6 +90,7 @@ def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
         pass_on(error)
         raise CacheError(f"cannot open the lock {path}: {error.strerror}; remove it or clear the cache") from error
     _DESCRIPTORS.add(descriptor)
+    opener = os.getpid()
     try:
         held = True
         try:
@@ -99,11 +100,13 @@ def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
             held = False
         yield held
     finally:
-        _DESCRIPTORS.discard(descriptor)
-        # Explicitly: a child forked meanwhile may hold a copy of the descriptor, which keeps the lock past the close.
-        with system_errors_ignored():
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+        # In a child that a handler has forked meanwhile it is closed, and its number may be that of another file.
+        if os.getpid() == opener:
+            _DESCRIPTORS.discard(descriptor)
+            # Explicitly: a child may hold a copy of the descriptor, which keeps the lock past the close.
+            with system_errors_ignored():
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
 
 
 def _forget() -> None:

@@ -92,3 +92,20 @@ def test_long_rows_of_a_middle_dim_have_the_bits_of_adjacent_elements(dtype, ste
             x = rng.uniform(0.5, 1.5, (3, elements, points)).astype(dtype)
             adjacent = np.ascontiguousarray(np.moveaxis(x, 1, 2))
             assert step(x, axis=1).tobytes() == step(adjacent, axis=2).tobytes(), (elements, points)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("value", [1, complex(-0.0, -0.0), 0.7 - 0.7j])
+def test_products_of_complex_numbers_have_the_same_bits_in_every_layout_and_by_any_threads(dtype, value):
+    """No complex number leaves all others as they are: 1 makes NaNs of infinities, and other zeros of zeros."""
+    for rows, columns in ((3, 43), (8, 17), (5, 300), (1, 2**18 + 1)):
+        whole = np.full((rows, columns), value, dtype)
+        whole[0, 0], whole[-1, -1] = -1 - 1j, np.inf if value == 1 else value
+        apart = np.empty((rows, columns + 1), dtype)[:, :columns]
+        apart[...] = whole
+        found = {
+            bg.jit(lambda x: x.prod(axis=(0, 1)), threads=threads)(x).tobytes()
+            for threads in (1, 2, 4)
+            for x in (whole, apart, whole[::-1][::-1])
+        }
+        assert len(found) == 1, (rows, columns)

@@ -215,3 +215,21 @@ def test_the_kernel_that_is_compiled_may_be_called(who: str, tmp_path: Path) -> 
     done = subprocess.run(program, capture_output=True, text=True, timeout=60, env=environment)
     assert (done.stdout.strip(), done.returncode) == ("[77.0] 2", 0), done.stderr
     assert [path.name[:4] for path in (tmp_path / "cache").glob("??/tmp.*")] == []
+
+
+def test_a_child_that_forks_inside_closes_no_file_of_its_own(tmp_path: Path) -> None:
+    """A handler may fork while a lock is held: the child's copy is closed once, and its number is free then."""
+    child = False
+    with exclusive(tmp_path / "lock") as held:
+        assert held
+        pid = os.fork()
+        if pid == 0:
+            child, opened = True, [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
+    if child:
+        try:
+            for descriptor in opened:
+                os.fstat(descriptor)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
