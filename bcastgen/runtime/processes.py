@@ -11,6 +11,7 @@ comes (Ctrl-C), and when this process is killed. A process that finds its kernel
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import selectors
 import signal
@@ -40,7 +41,14 @@ def _environment(directory: Path) -> dict[str, str]:
 
 
 def run(command: list[str], directory: Path) -> tuple[str, str]:
-    """Run a command and return what went wrong ("" for nothing) and what it printed."""
+    """Run a command and return what went wrong ("" for nothing) and what it printed.
+
+    Raises
+    ------
+    ChildProcessError
+        If a handler forks meanwhile, in the child: the program is the parent's, which alone can wait for it.
+    """
+    starter = os.getpid()
     try:
         # A session of its own, so that the programs a driver starts can be stopped with it.
         process = _started(
@@ -63,8 +71,11 @@ def run(command: list[str], directory: Path) -> tuple[str, str]:
         _stop(process)
         return f"did not finish within {_TIMEOUT_SECONDS:g} s and was stopped", str(printed)
     except BaseException:
-        _stop(process)
+        if os.getpid() == starter:
+            _stop(process)
         raise
+    if os.getpid() != starter:
+        raise ChildProcessError(errno.ECHILD, "the program belongs to the process that forked")
     return _verdict(process.returncode), str(printed)
 
 
@@ -85,7 +96,7 @@ def _watched(group: int) -> Iterator[None]:
 
     A pipe tells the shell: a line is written to it at the end, and it closes without one where this process dies.
     """
-    quiet = subprocess.DEVNULL
+    quiet, starter = subprocess.DEVNULL, os.getpid()
     try:
         command = ("/bin/sh", "-c", 'read -r line || kill -s KILL -- "-$0"', str(group))
         watcher = _started(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True, env={})
@@ -97,7 +108,12 @@ def _watched(group: int) -> Iterator[None]:
         yield
     finally:
         with system_errors_ignored():
-            watcher.communicate(b"\n")
+            if os.getpid() == starter:
+                watcher.communicate(b"\n")
+            elif watcher.stdin is not None:
+                # In a child that a handler has forked: the watcher is the parent's, and goes on.
+                watcher.stdin.close()
+                watcher.poll()
 
 
 class _Printed:

@@ -205,16 +205,44 @@ print(seen, kernel.compilations)
 """
 
 
-@pytest.mark.parametrize("who", ["handler", "finaliser"])
-def test_the_kernel_that_is_compiled_may_be_called(who: str, tmp_path: Path) -> None:
-    slow = tmp_path / "cc"
+# The handler forks while the compiler runs, and both processes go on with the call.
+FORKED = """
+import os, signal, sys, warnings
+import bcastgen as bg
+warnings.simplefilter("error")
+kernel, child = bg.from_text("a * b + 71"), None
+
+def fork(*_signal):
+    global child
+    child = os.fork()
+
+signal.signal(signal.SIGUSR1, fork)
+assert kernel(1.0, 2.0) == 73.0 and kernel(2.0, 3.0) == 77.0
+sys.exit(0 if child == 0 else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def with_slow_compiler(path: Path, *program: str) -> tuple[str, int]:
+    """Run a program whose first compilation sends it a signal; return what it prints and its status."""
+    slow = path / "cc"
     slow.write_text('#!/bin/sh\nmkdir "$0.seen" 2>&- && kill -USR1 $PPID && sleep 0.3\nexec gcc "$@"\n')
     slow.chmod(0o755)
-    environment = {**os.environ, "BCASTGEN_CC": str(slow), "BCASTGEN_CACHE_DIR": str(tmp_path / "cache")}
-    program = [sys.executable, "-c", TWICE, who]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=60, env=environment)
-    assert (done.stdout.strip(), done.returncode) == ("[77.0] 2", 0), done.stderr
-    assert [path.name[:4] for path in (tmp_path / "cache").glob("??/tmp.*")] == []
+    environment = {**os.environ, "BCASTGEN_CC": str(slow), "BCASTGEN_CACHE_DIR": str(path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", *program], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert [path.name[:4] for path in (path / "cache").glob("??/tmp.*")] == []
+    return done.stdout.strip() + done.stderr, done.returncode
+
+
+@pytest.mark.parametrize("who", ["handler", "finaliser"])
+def test_the_kernel_that_is_compiled_may_be_called(who: str, tmp_path: Path) -> None:
+    assert with_slow_compiler(tmp_path, TWICE, who) == ("[77.0] 2", 0)
+
+
+def test_a_child_that_a_handler_forks_while_the_compiler_runs_compiles_by_itself(tmp_path: Path) -> None:
+    """The compiler and its directory are the parent's, which removes it and alone can wait for the compiler."""
+    assert with_slow_compiler(tmp_path, FORKED) == ("", 0)
 
 
 def test_a_child_that_forks_inside_closes_no_file_of_its_own(tmp_path: Path) -> None:

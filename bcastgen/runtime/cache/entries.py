@@ -41,9 +41,10 @@ def compiled_aside(entry: Path, source: CSource, tools: Toolchain, about: str, m
     CompileError
         If the compiler fails; the source is kept, and the message says where.
     OSError
-        If it cannot be written, also by the compiler; or is removed meanwhile.
+        If it cannot be written, also by the compiler; or is removed meanwhile; or this is a child that was forked
+        meanwhile, to which the directory does not belong.
     """
-    aside = make_aside(entry.parent, TEMPORARY)
+    aside, maker = make_aside(entry.parent, TEMPORARY), os.getpid()
     failed = entry.with_name(FAILED + entry.name)
     remove(failed)
     try:
@@ -56,6 +57,8 @@ def compiled_aside(entry: Path, source: CSource, tools: Toolchain, about: str, m
         (aside / MANIFEST).chmod(0o600)
         yield aside
     except CompileError as error:
+        if os.getpid() != maker:
+            raise ChildProcessError(errno.ECHILD, "it belongs to the process that forked", str(aside)) from error
         if not all((aside / name).exists() for name in source.files):
             raise FileNotFoundError(2, "it was removed during a build", str(aside)) from error
         if _FULL in str(error):
@@ -66,7 +69,8 @@ def compiled_aside(entry: Path, source: CSource, tools: Toolchain, about: str, m
         # The message has the paths of the directory that has just been renamed.
         raise type(error)(str(error).replace(str(aside), str(failed))) from None
     finally:
-        remove(aside)
+        if os.getpid() == maker:
+            remove(aside)
 
 
 def publish(aside: Path, entry: Path) -> None:

@@ -34,6 +34,10 @@ __all__ = ["build"]
 
 # The loader's message where the system runs no programs from a directory, though its mount allows it, contains this.
 _NOEXEC = "failed to map segment"
+# Compilers' messages when a file is not there contain this, in lower or upper case.
+_MISSING = "no such file or directory"
+# Someone has removed the cache during the build; or a handler has forked, and this is the child.
+_LOST = (FileNotFoundError, ChildProcessError)
 
 
 def build(
@@ -67,17 +71,21 @@ def build(
     CacheWarning
         If kernels are kept in a private directory, since the usual one cannot be written to.
     """
-    directory, may_be_removed = build_directory(), True
+    directory, may_try_again = build_directory(), True
     # A kernel that this process has built in its private directory is found there.
     directory = next((own for own in own_directory() if is_whole(entry_of(own, key))), directory)
     while True:
         entry = entry_of(directory, key)
         try:
             return _build(entry, render, tools, load, about)
+        except CompileError as error:
+            # Someone who removes the cache during the build may have removed no more than the compiler's own files.
+            if not may_try_again or _MISSING not in str(error).casefold():
+                raise
+            directory, may_try_again = build_directory(), False
         except CacheError as error:
-            if may_be_removed and isinstance(error.__cause__, FileNotFoundError):
-                # Someone has removed the cache during the build.
-                directory, may_be_removed = build_directory(), False
+            if may_try_again and isinstance(error.__cause__, _LOST):
+                directory, may_try_again = build_directory(), False
                 continue
             if directory in own_directory():
                 raise

@@ -18,7 +18,7 @@ import pytest
 from bcastgen.core.c_source import CSource
 from bcastgen.core.errors import CacheError, CacheWarning, CompileError
 from bcastgen.runtime.cache import build, cache_key, find
-from bcastgen.runtime.toolchain import BINARY, Toolchain
+from bcastgen.runtime.toolchain import BINARY, Toolchain, toolchain
 from cache_entries import SOURCE, answer, litter, made
 
 NOBODY = 65534
@@ -281,6 +281,38 @@ def test_a_cache_that_is_removed_during_a_build_is_made_anew(directory: Path, to
     key = cache_key("x", tools=tools)
     path, compiled = build(key, render, tools)
     assert compiled and directory in path.parents and answer(path) == 42
+
+
+def test_a_build_whose_object_files_alone_are_removed_is_made_anew(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tree is removed file by file: the sources may still be there when the linker finds the compiler's file gone."""
+    scripts = {
+        "cc": f'#!/bin/sh\nexec gcc -B {tmp_path} "$@"\n',
+        "ld": '#!/bin/sh\nmkdir "$0.seen" 2>&- && rm "$TMPDIR"/*.o\nexec /usr/bin/ld "$@"\n',
+    }
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("BCASTGEN_CC", str(tmp_path / "cc"))
+    tools = toolchain()
+    path, compiled = build(cache_key("x", tools=tools), lambda: SOURCE, tools)
+    assert compiled and directory in path.parents and answer(path) == 42
+    assert (tmp_path / "ld.seen").is_dir() and not litter(directory)
+
+
+def test_a_source_that_names_a_missing_file_is_compiled_twice_and_its_own_message_stays(
+    directory: Path, tools: Toolchain
+) -> None:
+    sources = list[CSource]()
+
+    def render() -> CSource:
+        sources.append(CSource("x", {"kernel.c": '#include "nowhere.h"\n'}))
+        return sources[-1]
+
+    with pytest.raises(CompileError, match=r"nowhere\.h: No such file or directory"):
+        build(cache_key("x", tools=tools), render, tools)
+    assert len(sources) == 2
 
 
 def test_a_warm_cache_that_cannot_be_written_to_is_read(
