@@ -36,7 +36,8 @@ if not _is_main_interpreter():
 
 # What every kernel needs is imported with the package, so that the first call does not wait for it; the rest when it is
 # first used: what compiles, dims and types, MLIR.
-from .api import functions as _api  # noqa: F401
+from .api import functions as _api
+from .core.apart import apart as _apart
 from .core.errors import (
     ArgumentError,
     AxisError,
@@ -53,6 +54,7 @@ from .core.errors import (
     TraceError,
 )
 from .core.forks import undivided as _undivided
+from .kernel.first_calls import import_before_handlers as _import_before_handlers
 
 if TYPE_CHECKING:
     from .api.array_namespace import array_namespace
@@ -138,6 +140,11 @@ __all__ = [
 ]
 
 
+def _module(name: str) -> Any:
+    with _undivided:
+        return importlib.import_module(name)
+
+
 if not TYPE_CHECKING:
     # Type checkers read the imports above, which have the ops, too.
     def __getattr__(name: str) -> Any:
@@ -146,13 +153,13 @@ if not TYPE_CHECKING:
 
 def _found(name: str) -> Any:
     """Return what a public name stands for, and keep it; raise AttributeError if there is none."""
+    _import_before_handlers()
     if name in ("numexpr", "shape"):
         # Packages: NumExpr's module, and the shape dialect as users see it.
-        with _undivided:
-            return importlib.import_module(f".{name}", __name__)
+        return _apart(lambda: _module(f"{__name__}.{name}"))
     if name in _HOME_OF:
-        with _undivided:
-            value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+        home = f"{__name__}.{_HOME_OF[name]}"
+        value = getattr(_api if home == _api.__name__ else _apart(lambda: _module(home)), name)
     else:
         from .ops.table import find_op  # noqa: PLC0415 - a name costs when it is first used
 

@@ -21,6 +21,7 @@ from ..core.source_lines import with_short_tracebacks
 from ..expr.kinds import asking
 from ..expr.nodes import Expression, has_views
 from ..expr.trace import trace
+from ..kernel.first_calls import import_before_handlers
 from ..kernel.kernel import Kernel
 from ..pipeline.options import OPTIONS, Options, options_for
 from ..runtime.settings import check_threads
@@ -177,6 +178,7 @@ def _jitted(
     static: str | tuple[str, ...],
 ) -> Any:
     """Return the kernel of a function, or what makes one for each tuple of static parameters."""
+    import_before_handlers()
     if name is not None:
         check_name(name)
     label = str(name or getattr(function, "__name__", "kernel"))
@@ -295,6 +297,7 @@ def from_text(
     >>> from_text("(f32[?] a, f32[?] b) -> a + b*2")(np.float32([1, 2]), np.float32([3]))
     array([7., 8.], dtype=float32)
     """
+    import_before_handlers()
     with undivided:
         from ..expr.text import parse  # noqa: PLC0415 - most kernels come from functions
 

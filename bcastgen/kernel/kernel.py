@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, overload
 
 import numpy as np
 
+from ..core.apart import apart
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import (
     ArgumentError,
@@ -45,6 +46,7 @@ from ..runtime.cache import cache_key, find
 from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
 from ..runtime.toolchain import toolchain
+from .first_calls import import_before_handlers
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
 from .ufunc_attributes import P, R_co, UfuncAttributes
 
@@ -261,6 +263,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         if is_on("BCASTGEN_DISABLE"):
             why = "is not compiled, since BCASTGEN_DISABLE is set, and NumPy lacks one of its ops"
             raise DisabledError(f"kernel '{self._name}' {why}")
+        import_before_handlers()
         compilation, tools = self._compilation_for(key), toolchain()
         try:
             parts = compilation.key_parts
@@ -281,7 +284,6 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         typed = compilation.typed
         if library is None:
             with undivided:
-                from ..core.apart import apart  # noqa: PLC0415 - most kernels are found on disk
                 from ..runtime.cache import build  # noqa: PLC0415 - most kernels are found on disk
 
             about = str(typed).partition("\n")[0].replace("expr", self._name, 1)

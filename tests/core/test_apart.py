@@ -17,14 +17,15 @@ def test_the_main_thread_waits_for_another_one():
     assert apart(threading.get_ident) != threading.get_ident()
 
 
-def test_other_threads_and_those_that_others_wait_for_do_it_themselves():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(apart(threading.get_ident) == threading.get_ident()))
-    thread.start()
-    thread.join()
+def test_what_others_wait_for_and_what_no_thread_can_be_started_for_is_done_here(monkeypatch):
     with undivided:
-        found.append(apart(threading.get_ident) == threading.get_ident())
-    assert found == [True, True]
+        assert apart(threading.get_ident) == threading.get_ident()
+
+    def none_left(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("bcastgen.core.apart.start_new_thread", none_left)
+    assert apart(threading.get_ident) == threading.get_ident()
 
 
 def test_what_is_raised_comes_out_with_its_lines():

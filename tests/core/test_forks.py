@@ -27,7 +27,7 @@ met, ready = [], threading.Event()
 
 class Slow:
     def find_spec(self, name, path, target=None):
-        if threading.current_thread() is worker:
+        if threading.current_thread() is not threading.main_thread():
             met.append(name)
             if len(met) % each == first:
                 ready.set()

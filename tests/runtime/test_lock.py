@@ -228,9 +228,7 @@ def with_slow_compiler(path: Path, *program: str) -> tuple[str, int]:
     slow.write_text('#!/bin/sh\nmkdir "$0.seen" 2>&- && kill -USR1 $PPID && sleep 0.3\nexec gcc "$@"\n')
     slow.chmod(0o755)
     environment = {**os.environ, "BCASTGEN_CC": str(slow), "BCASTGEN_CACHE_DIR": str(path / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", *program], capture_output=True, text=True, timeout=60, env=environment
-    )
+    done = subprocess.run([sys.executable, "-c", *program], capture_output=True, text=True, timeout=60, env=environment)
     assert [path.name[:4] for path in (path / "cache").glob("??/tmp.*")] == []
     return done.stdout.strip() + done.stderr, done.returncode
 
