@@ -356,10 +356,30 @@ static void try_call(void)
     free(wanted[0]), free(wanted[1]);
 }
 
+/* ---- where threads cut ------------------------------------------------------------------------------------------- */
+
+/* The first dim that is long enough for all parts, or else the first of the longest ones. */
+static void try_cuts(void)
+{
+    const int32_t rank = (int32_t)between(1, MOST_DIMS);
+    const int64_t parts = between(1, 64);
+    int64_t *const extents = memory(rank * (int64_t)sizeof *extents);
+    int32_t wanted = -1, longest = 0;
+    for (int32_t dim = 0; dim < rank; dim++) extents[dim] = between(1, 300);
+    for (int32_t dim = rank - 1; dim >= 0; dim--) {
+        if (extents[dim] >= extents[longest]) longest = dim;
+        if (extents[dim] / 4 >= parts) wanted = dim;
+    }
+    const domain d = {.rank = rank, .extents = extents};
+    CHECK(run_dim_to_cut(&d, parts) == (wanted >= 0 ? wanted : longest));
+    free(extents);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     left = data, end = data + size;
-    switch (number(3)) {
+    switch (number(4)) {
+        case 4: try_cuts(); break;
         case 0: try_odometer(); break;
         case 1: try_checks(); break;
         case 2: try_copies(); break;

@@ -14,6 +14,7 @@ from long_runs import many
 
 # A file of csrc/runtime, what it says, and what a careless hand makes of it.
 DEFECTS = [
+    ("run.c", "int32_t longest = 0;", "int32_t longest = 1;"),
     ("run_plan.inc", "if ((set & ~stationary) == 0 &&", "if ("),
     ("run_small.inc", "if (s->cut >= 0 && s->cut != cut) return 0;", ""),
     ("run_expand.inc", "if (dim < first && *step == 0) continue;", "if (*step == 0) continue;"),
