@@ -100,6 +100,16 @@ static inline bcg_status bcg_check_data(const bcg_array *array, int32_t position
     return BCG_OK;
 }
 
+/* bcg_check_data of complex numbers, whose data need be aligned as their two parts are. */
+static inline bcg_status bcg_check_complex(const bcg_array *array, int32_t position, int32_t bytes, bcg_diagnostic *why)
+{
+    const uintptr_t beyond = (uintptr_t)array->data % (uintptr_t)bytes;
+    if (beyond % (uintptr_t)(bytes / 2) != 0) return bcg_fail_array(why, BCG_ALIGNMENT, position, bytes / 2, 0);
+    bcg_array aligned = *array;
+    if (beyond != 0) aligned.data = (const char *)array->data - beyond;
+    return bcg_check_data(&aligned, position, bytes, why);
+}
+
 /* Each row along a dim is aligned as the caller promises; a row of one element need not be. */
 static inline bcg_status bcg_check_rows(const bcg_array *array, int32_t position, int32_t row_dim, int32_t alignment, bcg_diagnostic *why)
 {

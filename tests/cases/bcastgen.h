@@ -53,8 +53,8 @@ typedef enum {
     BCASTGEN_RESULT = 5,                /* result 'o' dim d has extent n, expected m; results do not broadcast; allocate
                                          * what the function ..._shape gives */
     BCASTGEN_NULL_DATA = 6,             /* 'o' has elements, but its data is a null pointer; allocate it */
-    BCASTGEN_ALIGNMENT = 7,             /* the data of 'o' is not aligned to m bytes, the size of its elements; allocate
-                                         * it as an array of its elements' type */
+    BCASTGEN_ALIGNMENT = 7,             /* the data of 'o' is not aligned to m bytes, as its elements are; allocate it
+                                         * as an array of its elements' type */
     BCASTGEN_OVERFLOW = 8,              /* result 'o' has elements of n bytes, and more than the m bytes that an array
                                          * can have; compute it in parts */
     BCASTGEN_OVERLAP = 9,               /* result 'o' overlaps 'p' in part, or is interwoven with it in ways that are
@@ -447,6 +447,19 @@ static inline bcastgen_status bcastgen_check_data(const bcastgen_array *array, i
     return BCASTGEN_OK;
 }
 
+/* bcastgen_check_data of complex numbers, whose data need be aligned as their two parts are. */
+static inline bcastgen_status bcastgen_check_complex(const bcastgen_array *array, int32_t position, int32_t bytes,
+                                                     bcastgen_diagnostic *why)
+{
+    const uintptr_t beyond = (uintptr_t)array->data % (uintptr_t)bytes;
+    if (beyond % (uintptr_t)(bytes / 2) != 0) {
+        return bcastgen_fail_array(why, BCASTGEN_ALIGNMENT, position, bytes / 2, 0);
+    }
+    bcastgen_array aligned = *array;
+    if (beyond != 0) aligned.data = (const char *)array->data - beyond;
+    return bcastgen_check_data(&aligned, position, bytes, why);
+}
+
 /* Each row along a dim is aligned as the caller promises; a row of one element need not be. */
 static inline bcastgen_status bcastgen_check_rows(const bcastgen_array *array, int32_t position, int32_t row_dim,
                                                   int32_t alignment, bcastgen_diagnostic *why)
@@ -625,7 +638,7 @@ static inline const char *bcastgen_sentence(bcastgen_status status, int is_exten
     case BCASTGEN_RESULT: return "result '%o' dim %d has extent %a, expected %e[ (from '%g')]; results do not "
                                  "broadcast";
     case BCASTGEN_NULL_DATA: return "'%o' has elements, but its data is a null pointer";
-    case BCASTGEN_ALIGNMENT: return "the data of '%o' is not aligned to %e bytes, the size of its elements";
+    case BCASTGEN_ALIGNMENT: return "the data of '%o' is not aligned to %e bytes, as its elements are";
     case BCASTGEN_OVERFLOW: return "result '%o' has elements of %a bytes, and more than the %e bytes that an array "
                                    "can have; compute it in parts";
     case BCASTGEN_OVERLAP: return "result '%o' overlaps '%g' in part, or is interwoven with it in ways that are not"

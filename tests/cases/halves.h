@@ -24,9 +24,9 @@
  *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written. Nothing is allocated or kept.
  *   In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once.
- *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
- *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
- *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag,
+ *       compiler and machine. Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3
+ *       -fno-math-errno -fno-trapping-math change no result, and let gcc use vectors.
  *   Stack: at most 1008 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef HALVES_H

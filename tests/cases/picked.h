@@ -23,15 +23,15 @@
  *       interleave, such as two colours of an image, count as separate.
  *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
- *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
- *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
- *       errors: exp 1 ULP; all else is as IEEE 754 has it. -O3 -fno-math-errno -fno-trapping-math change no result, and
- *       let gcc use vectors.
+ *   Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag,
+ *       compiler and machine, but for functions, which keep within their errors: their last bits differ where the
+ *       machine multiplies and adds with one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87
+ *       registers (-mfpmath=387). Largest errors: exp 1 ULP; all else is as IEEE 754 has it. -O3 -fno-math-errno
+ *       -fno-trapping-math change no result, and let gcc use vectors.
  *   Each call takes the first of these instruction sets that the machine has: x86-64-v4 (AVX-512), x86-64-v3 (AVX2),
  *       what the compiler's flags name. All but the last have FMA. Nothing is kept between calls. gcc from 12 and clang
  *       from 18 on compile all for 64-bit x86, others the last alone; so do these where flags name AVX2.
- *   Stack: at most 1164 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
+ *   Stack: at most 1360 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef PICKED_H
 #define PICKED_H

@@ -16,9 +16,9 @@
  *   r may be a itself; otherwise no result shares memory with another array.
  *   Nothing is checked: where this does not hold, behaviour is undefined.
  *   Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
- *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
- *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag,
+ *       compiler and machine. Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3
+ *       -fno-math-errno -fno-trapping-math change no result, and let gcc use vectors.
  *   Stack: at most 128 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef POINTERS_H

@@ -22,11 +22,11 @@
  *   Floats are reduced in one order, whatever the strides and the number of threads: element k of a block of 128 goes
  *       to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Each of n elements
  *       takes part in at most 13 + log2(n / 128) additions.
- *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
- *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
- *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
- *       errors: exp 1 ULP; all else is as IEEE 754 has it. -O3 -fno-math-errno -fno-trapping-math change no result, and
- *       let gcc use vectors.
+ *   Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag,
+ *       compiler and machine, but for functions, which keep within their errors: their last bits differ where the
+ *       machine multiplies and adds with one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87
+ *       registers (-mfpmath=387). Largest errors: exp 1 ULP; all else is as IEEE 754 has it. -O3 -fno-math-errno
+ *       -fno-trapping-math change no result, and let gcc use vectors.
  *   Stack: at most 2248 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef SOFTMAX_H

@@ -23,9 +23,9 @@
  *       interleave, such as two colours of an image, count as separate.
  *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
- *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
- *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag,
+ *       compiler and machine. Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3
+ *       -fno-math-errno -fno-trapping-math change no result, and let gcc use vectors.
  *   Stack: at most 1032 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef SPECIALISED_H

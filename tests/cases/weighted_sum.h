@@ -26,9 +26,9 @@
  *   Floats are reduced in one order, whatever the strides and the number of threads: element k of a block of 128 goes
  *       to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Each of n elements
  *       takes part in at most 13 + log2(n / 128) additions.
- *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
- *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3 -fno-math-errno
- *       -fno-trapping-math change no result, and let gcc use vectors.
+ *   Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag,
+ *       compiler and machine. Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). -O3
+ *       -fno-math-errno -fno-trapping-math change no result, and let gcc use vectors.
  *   Stack: at most 1980 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef WEIGHTED_SUM_H

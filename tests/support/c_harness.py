@@ -13,6 +13,7 @@ The file is long because what writes a case, what reads it in C and what reads i
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import shutil
 import struct
@@ -465,3 +466,16 @@ def said_by_main(directory: Path, kind: str, language: str, *sources: str) -> st
     done = subprocess.run([*command, *LIBRARIES], cwd=directory, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout
+
+
+@functools.cache
+def has_32_bits():
+    """Whether gcc has a C library of 32 bits."""
+    done = subprocess.run(
+        ["gcc", "-m32", "-x", "c", "-", "-o", os.devnull, *LIBRARIES],
+        input="#include <math.h>\nint main(int n, char **v) { (void)v; return (int)floor(n); }",
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode == 0

@@ -206,7 +206,7 @@ class _Arrays:
         array, size, place = self.arrays[at], self.subject.sizes[at], self.subject.place(at)
         if array.data is None:
             raise Found(Refusal("NULL_DATA", place, -1))
-        if array.data % size:
+        if array.data % self.subject.alignments[at]:
             raise Found(Refusal("ALIGNMENT", place, -1))
         spanned = size
         for dim, extent in enumerate(array.shape):

@@ -52,6 +52,12 @@ class Subject:
         return [np.dtype(kind).itemsize for kind in (*(kind for kind, _ in self.operands), *self.results)]
 
     @property
+    def alignments(self):
+        """What the data of each array is a multiple of: complex numbers are aligned as their parts are."""
+        kinds = (*(kind for kind, _ in self.operands), *self.results)
+        return [np.dtype(kind).itemsize // (2 if np.dtype(kind).kind == "c" else 1) for kind in kinds]
+
+    @property
     def loops(self):
         count = len(self.operands)
         return self.nests or (Nest(tuple(range(count)), tuple(range(len(self.results)))),)
@@ -70,6 +76,13 @@ SUBJECTS = {
         (F4,),
         lambda a, b: (a + b * 2,),
         same=frozenset({(0, 0), (0, 1)}),
+    ),
+    "waves": Subject(
+        "(c64[?,?] x, c64[?] y, f32[?] s) -> x + y + s",
+        (("c8", "??"), ("c8", "?"), (F4, "?")),
+        ("c8",),
+        lambda x, y, s: (x + y + s,),
+        same=frozenset({(0, 0)}),
     ),
     "bias": Subject(
         "(f32[?,?] x, f32[?] b) -> x + b",

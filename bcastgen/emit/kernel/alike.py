@@ -41,8 +41,11 @@ def all_alike(operands: int, nest: NestGuards) -> bool:
 def in_a_row(arrays: Sequence[ArrayView]) -> bool:
     """Whether the arrays of a nest are the kernel's first ones, in order, so that their indices are their numbers.
 
-    False for few arrays, or arrays of different ranks, which C handles one by one.
+    False for few arrays, or arrays of different ranks or checks, which C handles one by one.
     """
     ranks = {array.rank for array in arrays}
+    checks = {array.checked for array in arrays}
     numbers = [array.number for array in arrays]
-    return numbers == list(range(len(arrays))) and len(arrays) > 2 and len(ranks) == 1 and not ranks & {None, 0}
+    if len(arrays) <= 2 or len(ranks) > 1 or len(checks) > 1:
+        return False
+    return numbers == list(range(len(arrays))) and not ranks & {None, 0}

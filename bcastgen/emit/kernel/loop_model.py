@@ -49,7 +49,7 @@ class ArrayView:
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
     `is_widened` says that an inner loop has floats where memory has 16-bit ones; the loop's caller converts them.
-    `spelled_number` is the C of `number`.
+    `spelled_number` is the C of `number`; `checked` names the function that checks its data and strides.
     `alignment` is that of its rows, in bytes, as far as callers promise one, else 0; `is_aligned` says that so are the
     parts of rows that inner loops begin at.
     """
@@ -74,6 +74,7 @@ class ArrayView:
     is_constant: bool = False
     is_widened: bool = False
     spelled_number: str = ""
+    checked: str = "bcg_check_data"
     alignment: int = 0
     is_aligned: bool = False
 

@@ -334,6 +334,7 @@ def _array_view(
         owner=owner,
         number=number,
         spelled_number=members.number(number),
+        checked="bcg_check_complex" if access.dtype.kind == "complex" else "bcg_check_data",
         nest_index=nest_index,
         pointer=members.pointer(access.number, is_result),
         member=members.member(access.number, is_result),

@@ -138,12 +138,13 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
     in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"N{apart[1:]}"
     strides = any(nest.rank is None or array.strides for nest in view.nests for array in nest.results)
     ranks = any(nest.rank is None for nest in view.nests)
+    is_complex = any(access.dtype.is_complex for nest in program.nests for access in (*nest.operands, *nest.results))
     trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
     return (
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
         "Descriptors and outputs other than `why` are not null; extents and strides may be, at rank 0. Strides are in "
         f"bytes, of any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
-        "size.",
+        f"size{'; for data of complex numbers half of it is enough' if is_complex else ''}.",
         f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
         f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
         _rows_sentence(view),
@@ -221,5 +222,5 @@ def _accuracy(program: LoopProgram, fast: bool) -> str:
         "adds with one rounding (FMA)"
     )
     speed = " -O3 -fno-math-errno -fno-trapping-math change no result, and let gcc use vectors."
-    same = f"results then have the same bits for every other flag, compiler and machine{but if named else ''}."
-    return f"Compile with -ffp-contract=off: {same} {_NEVER}{functions}{speed}"
+    same = "results then have the same bits, those of a NaN apart, for every other flag, compiler and machine"
+    return f"Compile with -ffp-contract=off: {same}{but if named else ''}. {_NEVER}{functions}{speed}"

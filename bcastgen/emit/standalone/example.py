@@ -193,7 +193,7 @@ def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
 
 
 def _aligned(alignment: int) -> str:
-    return f"_Alignas({alignment}) " if alignment else ""
+    return f"alignas({alignment}) " if alignment else ""
 
 
 def _descriptor(one: _Array) -> str:

@@ -331,7 +331,8 @@ def _comment(text: str) -> str:
 def _stack(module: ModuleView, code: str) -> dict[str, int]:
     """Return what each function takes of the stack at most."""
     whole = f"{helper_text(code, ' '.join(shared_types()), module.users)}\n\n{code}"
-    return stack_bytes((types(), spelled(whole, module.name, module.macros, shared_types())))
+    text = spelled(whole, module.name, module.macros, shared_types())
+    return stack_bytes((types(), text), twice=bool(module.form.targets))
 
 
 def _comments(module: ModuleView, stack: Mapping[str, int]) -> dict[str, str]:

@@ -36,8 +36,11 @@ _DECLARED = re.compile(
 _ARRAY = re.compile(r"(\**)(?:const )?\b\w+((?:\[[^\]]*\])*)(?: = (\{[^;]*\}|[^,;]*))?(?:, |$)")
 
 
-def stack_bytes(texts: Iterable[str]) -> dict[str, int]:
-    """Return an upper bound of what each function takes, with the functions that it calls."""
+def stack_bytes(texts: Iterable[str], twice: bool = False) -> dict[str, int]:
+    """Return an upper bound of what each function takes, with the functions that it calls.
+
+    `twice` says that a function whose loops are compiled for several instruction sets calls itself, as it is for one.
+    """
     text = NOT_CODE.sub("0", "\n".join(texts))
     macros = {name: int(value) for name, value in _MACRO.findall(text)}
     sizes = dict(_BYTES)
@@ -66,7 +69,8 @@ def stack_bytes(texts: Iterable[str]) -> dict[str, int]:
     found = {}
     for name in bodies:
         inner = reached([name], called.__getitem__)
-        found[name] = depth(name) + _OWN + _EACH * (len(inner) - 1) + _VARIABLE * max(variables[one] for one in inner)
+        most = _OWN + _VARIABLE * max(variables[one] for one in inner)
+        found[name] = depth(name) + most + _EACH * (len(inner) - 1) + (own[name] + most if twice else 0)
     return found
 
 

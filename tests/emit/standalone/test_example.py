@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from c_harness import has_32_bits
 from compile_flags import CONTRACT, LANGUAGES, WARNED, WARNING_FLAGS
 
 KERNELS = {
@@ -29,7 +30,7 @@ def code_of(header):
     return re.sub(r"^ \*", "", found, flags=re.MULTILINE)
 
 
-def ran(paths, directory, language="c"):
+def ran(paths, directory, language="c", flags=()):
     """Compile the example beside its module, strictly, and run it; returns what the message says."""
     name = paths[0].stem
     code = code_of(paths[1].read_text())
@@ -38,7 +39,7 @@ def ran(paths, directory, language="c"):
     status = "(int)status" if "status =" in code else "0"
     includes = f'#include <stdio.h>\n#include <stdlib.h>\n#include "{name}.h"\n'
     (directory / "example.c").write_text(f"{includes}\nint main(void)\n{{\n{code}\n{says}return {status};\n}}\n")
-    command = ["gcc" if language == "c" else "g++", *LANGUAGES[language], WARNED, *WARNING_FLAGS, CONTRACT]
+    command = ["gcc" if language == "c" else "g++", *LANGUAGES[language], WARNED, *WARNING_FLAGS, CONTRACT, *flags]
     sources = [directory / "example.c", paths[0]]
     subprocess.run([*command, *sources, "-lm", "-o", directory / "example"], check=True, cwd=paths[0].parent)
     return subprocess.run([directory / "example"], check=True, capture_output=True, text=True).stdout
@@ -81,6 +82,19 @@ def test_of_known_extents(text, tmp_path):
 def test_of_known_extents_with_memory_of_the_caller(tmp_path):
     kernel = bg.jit(lambda x: x - x.mean(axis=0) - x.mean(axis=1, keepdims=True), signature="(f64[4,5] x)")
     ran(kernel.emit_c(tmp_path, "centred", static=True), tmp_path)
+
+
+@pytest.mark.parametrize("form", [{}, {"alignment": 64}, {"alignment": 64, "pointers": True}], ids=str)
+def test_in_cxx(form, tmp_path):
+    paths = bg.from_text("(f32[m,n] a, f32[n] b) -> a + b*2").emit_c(tmp_path, "flat", **form)
+    ran(paths, tmp_path, "c++")
+
+
+def test_where_a_stack_is_aligned_to_four_bytes(tmp_path):
+    paths = bg.from_text("(c64[?,n] x, c128[n] y) -> x*y + x").emit_c(tmp_path, "wave")
+    if not has_32_bits():
+        pytest.skip("gcc has no C library of 32 bits")
+    assert ran(paths, tmp_path, flags=("-m32", "-msse2", "-mfpmath=sse")) == "no error\n"
 
 
 def test_of_pointers(tmp_path):

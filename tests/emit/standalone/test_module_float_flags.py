@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import os
 import platform
 import re
 import runpy
@@ -19,6 +17,7 @@ from bcastgen.core.c_flags import LIBRARIES, RESULT_FLAGS
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.ops.table import OPS
+from c_harness import has_32_bits
 from compile_flags import CONTRACT
 
 truth = bench_module("truth")
@@ -83,19 +82,6 @@ def test_the_usual_flags_compile(emitted):
     flags = " ".join(flag.text for flag in RESULT_FLAGS)
     for name in MODULES:
         assert compiled(emitted(name), f"{flags} -march=native", "-fsyntax-only") == ""
-
-
-@functools.cache
-def has_32_bits():
-    """Whether gcc has a C library of 32 bits."""
-    done = subprocess.run(
-        ["gcc", "-m32", "-x", "c", "-", "-o", os.devnull, *LIBRARIES],
-        input="#include <math.h>\nint main(int n, char **v) { (void)v; return (int)floor(n); }",
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    return done.returncode == 0
 
 
 def functions():

@@ -91,6 +91,22 @@ def test_calls_take_at_most_what_its_header_says(build, tmp_path):
         assert found <= int(said), name
 
 
+@pytest.mark.parametrize("flag", ["-O2", "-Os"])
+def test_a_function_that_picks_an_instruction_set_is_there_twice(flag, tmp_path):
+    names = [f"a{k}" for k in range(20)]
+    operands, terms = (", ".join(f"f16[?,?,?] {name}" for name in names), " + ".join(f"tanh({name})" for name in names))
+    kernel = bg.from_text(f"({operands}) -> {terms}", "k")
+    header = bg.emit_c(kernel, tmp_path, "k", targets=["x86-64-v3", "x86-64-v4"])[1].read_text()
+    (said,) = re.findall(r"Stack: at most (\d+) bytes", re.sub(r"\n \* +", " ", header))
+    command = ["gcc", flag, *LANGUAGES["c"], CONTRACT, "-fstack-usage", "-c", "k.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    lines = [line.split("\t") for line in (tmp_path / "k.su").read_text().splitlines()]
+    own = {place.rsplit(":", 1)[-1]: int(size) for place, size, _ in lines}
+    picked = max(own[f"k_loops_x86_64_v{level}"] for level in (3, 4))
+    rows = max(size for name, size in own.items() if "_loops_" in name and not name.startswith("k_loops_"))
+    assert own["k"] + picked + rows <= int(said)
+
+
 def test_arrays_are_what_dominates_where_there_are_large_ones():
     code = """
 typedef struct {
