@@ -37,7 +37,6 @@ if not _is_main_interpreter():
 # What every kernel needs is imported with the package, so that the first call does not wait for it; the rest when it is
 # first used: what compiles, dims and types, MLIR.
 from .api import functions as _api
-from .core.apart import apart as _apart
 from .core.errors import (
     ArgumentError,
     AxisError,
@@ -53,8 +52,9 @@ from .core.errors import (
     RangeError,
     TraceError,
 )
+from .core.forks import apart as _apart
+from .core.forks import import_before_handlers as _import_before_handlers
 from .core.forks import undivided as _undivided
-from .kernel.first_calls import import_before_handlers as _import_before_handlers
 
 if TYPE_CHECKING:
     from .api.array_namespace import array_namespace

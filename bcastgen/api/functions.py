@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..core.errors import BcastgenError, ParseError, placed
-from ..core.forks import undivided
+from ..core.errors import BcastgenError, ParseError, TraceError, placed
+from ..core.forks import import_before_handlers, undivided
 from ..core.options import check_name
 from ..core.source_lines import with_short_tracebacks
 from ..expr.kinds import asking
 from ..expr.nodes import Expression, has_views
 from ..expr.trace import trace
-from ..kernel.first_calls import import_before_handlers
 from ..kernel.kernel import Kernel
 from ..pipeline.options import OPTIONS, Options, options_for
 from ..runtime.settings import check_threads
@@ -200,6 +199,11 @@ def _jitted(
             expression = trace(function if is_plain else traced, names, types)
         except BcastgenError as error:
             raise placed(error, f"in {label}({', '.join(names)})") from error.__cause__
+        except TypeError as error:
+            if "'Tracer' object is not callable" not in str(error):
+                raise
+            why = "an operand is called, but is no function; decorate with static= and the parameter's name"
+            raise placed(TraceError(why), f"in {label}({', '.join(names)})") from None
         kernel = kernel_of(expression, label, defaults, declared, options)
         _called(kernel, *calls)
         if background is not None:

@@ -58,14 +58,14 @@ _BY_NUMPY = {row.numpy: row for row in DTYPES}
 _CURES = {
     "g": " (no vectors have such floats); convert it by .astype(numpy.float64)",
     "G": " (no vectors have such floats); convert it by .astype(numpy.complex128)",
-    "O": " (its elements are Python objects); convert it to numbers by .astype(numpy.float64)",
-    "U": " (it is text); convert it to numbers by .astype(numpy.float64)",
-    "S": " (it is text); convert it to numbers by .astype(numpy.float64)",
-    "c": " (it is text); convert it to numbers by .astype(numpy.float64)",
-    "T": " (it is text); convert it to numbers by .astype(numpy.float64)",
+    "O": " (its elements are Python objects); convert it by numpy.array(x, dtype=float)",
+    "U": " (it is text); convert it by numpy.array(x, dtype=float)",
+    "S": " (it is text); convert it by numpy.array(x, dtype=float)",
+    "c": " (it is text); convert it by numpy.array(x, dtype=float)",
+    "T": " (it is text); convert it by x.astype(float)",
     "V": " (it has fields, or bytes without a meaning); pass its fields one by one, as in x['name']",
-    "M": " (a time has an origin and a unit); compute with its numbers, .view('int64')",
-    "m": " (a duration has a unit); compute with its numbers, .view('int64')",
+    "M": " (a time has an origin and a unit); compute with its numbers, numpy.asarray(x).view('int64')",
+    "m": " (a duration has a unit); compute with its numbers, numpy.asarray(x).view('int64')",
 }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,21 +21,34 @@ import numpy as np
 
 from ..core.errors import BcastgenError, TraceError, placed
 from ..core.source_lines import package_of, users_line
+from .nodes import Operand
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
     from .build import Builder
     from .nodes import Node
 
-__all__ = ["AskedError", "Declared", "Kind", "asked", "asking", "forget", "unknown"]
+__all__ = ["AskedError", "Declared", "Kind", "OpenShape", "asked", "asking", "forget", "setting", "unknown"]
 
 
-def asked() -> TraceError:
-    """Return the error of a test of a stand-in's kind."""
+def setting(name: str | None) -> str:
+    """Return what to do if a parameter that is taken for an operand is none; "" where it is not known which it is.
+
+    Examples
+    --------
+    >>> setting("axis")
+    "; if 'axis' is no array, decorate with static='axis'"
+    """
+    return "" if name is None else f"; if '{name}' is no array, decorate with static='{name}'"
+
+
+def asked(name: str | None = None) -> TraceError:
+    """Return the error of a test of a stand-in's kind; `name` is the parameter's whose value it stands for."""
+    which = "an operand" if name is None else f"'{name}'"
     return TraceError(
-        "whether an operand is an array or a number is not known while tracing: the kernel serves both, and a branch "
-        "would be taken once for all calls; leave the test out (numpy's functions take both), test before the call, or "
-        "make it a parameter that static= names"
+        f"whether {which} is an array or a number is not known while tracing: the kernel serves both, and a branch "
+        f"would be taken once for all calls{setting(name)}; leave a test of it out (numpy's functions take both), or "
+        "test before the call"
     )
 
 
@@ -98,7 +111,7 @@ class _Type(type):
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         if len(args) == 1 and builtins.type(builtins.type(args[0])) is Kind:
-            raise asked()
+            raise asked(args[0]._parameter)
         return builtins.type(*args, **options)
 
     def __instancecheck__(cls, value: object) -> bool:
@@ -145,6 +158,33 @@ def unknown(what: str) -> NoReturn:
     )
 
 
+class OpenShape(Sequence[int]):
+    """A shape of which a signature declares some extents: those can be asked for, alone or in slices.
+
+    Examples
+    --------
+    >>> OpenShape((None, 3))[-1]
+    3
+    """
+
+    def __init__(self, extents: tuple[int | None, ...]) -> None:
+        self._extents = extents
+
+    def __len__(self) -> int:
+        return len(self._extents)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self._extents[at]
+        if isinstance(found, tuple):
+            return found if None not in found else OpenShape(found)
+        return unknown(f"the extent of dim {range(len(self))[at]}") if found is None else found
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class Declared(metaclass=Kind):
     """What an array is asked for beside its values: a stand-in knows what a signature declares of its operand."""
 
@@ -152,13 +192,18 @@ class Declared(metaclass=Kind):
     builder: Builder
     node: Node
 
+    @property
+    def _parameter(self) -> str | None:
+        """The name of the parameter that this is the value of; None for what is computed."""
+        return self.node.name if isinstance(self.node, Operand) else None
+
     @property  # type: ignore[misc]
     def __class__(self) -> NoReturn:  # type: ignore[override]
         file, line = users_line()
         package = package_of(sys._getframe(1).f_code.co_filename)
         # NumPy asks on behalf of the function that calls it.
         known = package in (None, "numpy", package_of(file))
-        error = AskedError(str(asked() if known else _asked_by(str(package))), _instruction(1))
+        error = AskedError(str(asked(self._parameter) if known else _asked_by(str(package))), _instruction(1))
         self.builder.refused.append(placed(error, f"at {file}:{line}") if file else error)
         raise error
 
@@ -180,11 +225,14 @@ class Declared(metaclass=Kind):
         return unknown("the rank") if declared.unranked else len(declared.dims)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The declared shape; every extent has to be declared."""
+    def shape(self) -> Sequence[int]:
+        """The declared shape; an extent that is left open cannot be asked for."""
         declared = self._declared("the shape")
-        extents = [dim.extent for dim in declared.dims if dim.extent is not None]
-        return unknown("the shape") if declared.unranked or len(extents) < len(declared.dims) else tuple(extents)
+        extents = tuple(dim.extent for dim in declared.dims)
+        whole = tuple(extent for extent in extents if extent is not None)
+        if declared.unranked:
+            return unknown("the shape")
+        return whole if len(whole) == len(extents) else OpenShape(extents)
 
     @property
     def size(self) -> int:

@@ -48,7 +48,7 @@ _REWRITES = {
     "place": "numpy.where(mask, value, x), and pass out=x at the call",
     "ptp": "x.max() - x.min()",
     "putmask": "numpy.where(mask, value, x), and pass out=x at the call",
-    "norm": "numpy.sqrt((x * x).sum())",
+    "norm": "numpy.sqrt((numpy.abs(x) ** 2).sum()) for the 2-norm, with axis= and keepdims= in the sum",
     "rollaxis": "numpy.moveaxis",
     "vdot": "(numpy.conj(a) * b).sum() for vectors",
     "vecdot": "(numpy.conj(a) * b).sum(axis=-1)",
@@ -86,7 +86,10 @@ def function(name: str) -> str | None:
     if name in _WITHOUT_NAN:
         own = name.removeprefix("nan")
         initial = {"max": ", initial=-numpy.inf", "min": ", initial=numpy.inf"}.get(own, "")
-        return f"{name} is no reduction that kernels have; write numpy.{own}(x, where=~numpy.isnan(x){initial})"
+        return (
+            f"{name} is no reduction that kernels have; write numpy.{own}(x, where=~numpy.isnan(x){initial}), with its "
+            f"axis={' (which gives the initial value where all are NaN)' if initial else ''}"
+        )
     if name in _REWRITES:
         return f"{name} is not element-wise; write {_REWRITES[name]}"
     sentence = next((sentence for names, sentence in _GROUPS if name in names), None)
@@ -99,6 +102,7 @@ def function(name: str) -> str | None:
 
 
 _KEYWORDS = {
+    "dim": "write axis= and the dim's number",
     "out": "leave it out, and pass out=x at the call of the kernel to write into an array",
     "where": "write numpy.where(mask, f(x), other) for f(x, where=mask)",
     "casting": "leave it out, and write x.astype(dtype, casting=...) where a conversion is to be checked",

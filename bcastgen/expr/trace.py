@@ -27,7 +27,7 @@ from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
 from .build import Builder
 from .folding import constant_from
-from .kinds import AskedError, Declared, asking, forget
+from .kinds import AskedError, Declared, asking, forget, setting
 from .nodes import NO_NOTES, Expression, Node, Notes, Operand, Reduce
 from .ufuncs import rows_of
 
@@ -238,22 +238,15 @@ class Tracer(Declared):
         return _numpy_function(np.clip)(self, min, max)
 
     def __bool__(self) -> NoReturn:
-        flag = self._parameter
         raise TraceError(
             "a branch on array values cannot be traced; use numpy.where(condition, a, b) or & and |, or write a "
-            "function of scalars for bcastgen.vectorize"
-            + (f"; if '{flag}' is a flag and no array, decorate with static='{flag}'" if flag else "")
+            f"function of scalars for bcastgen.vectorize{setting(self._parameter)}"
         )
-
-    @property
-    def _parameter(self) -> str | None:
-        """The name of the parameter that this is the value of; None for what is computed."""
-        return self.node.name if isinstance(self.node, Operand) else None
 
     def _no_scalar(self) -> NoReturn:
         raise TraceError(
             "the values of an operand are not known while tracing; keep to array operations, as numpy.sqrt for "
-            "math.sqrt, or write a function of scalars for bcastgen.vectorize"
+            f"math.sqrt, or write a function of scalars for bcastgen.vectorize{setting(self._parameter)}"
         )
 
     __int__ = __float__ = __complex__ = __index__ = _no_scalar
@@ -272,11 +265,12 @@ class Tracer(Declared):
     def __getitem__(self, key: object) -> Tracer:
         parts = (key,) if is_tracer(key) or not isinstance(key, tuple) else key
         if any(isinstance(part, (Tracer, np.ndarray, list)) for part in parts):
-            raise TraceError(_refusals().index(is_array=True))
+            chosen = next((part._parameter for part in parts if is_tracer(part)), None)
+            raise TraceError(_refusals().index(is_array=True) + setting(chosen))
         pattern = tuple("new" if part is None else "rest" if part is ... else "dim" for part in parts)
         whole = all(part is None or part is ... or part == slice(None) for part in parts)
         if not whole or pattern.count("rest") > 1:
-            raise TraceError(_refusals().index(is_array=False))
+            raise TraceError(_refusals().index(is_array=False) + setting(self._parameter if len(parts) == 1 else None))
         from .views import NewAxes  # noqa: PLC0415 - most kernels have no views
 
         return _viewed(self, NewAxes(pattern))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, overload
 
 import numpy as np
 
-from ..core.apart import apart
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import (
     ArgumentError,
@@ -31,7 +30,7 @@ from ..core.errors import (
     TraceError,
     placed,
 )
-from ..core.forks import undivided
+from ..core.forks import apart, import_before_handlers, undivided
 from ..core.frozen import replace
 from ..core.options import check_name, check_switch, names_of
 from ..core.sizes import is_on
@@ -46,7 +45,6 @@ from ..runtime.cache import cache_key, find
 from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
 from ..runtime.toolchain import toolchain
-from .first_calls import import_before_handlers
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
 from .ufunc_attributes import P, R_co, UfuncAttributes
 
@@ -417,14 +415,14 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         return Compilation(self.expression, call_types, declared, results, names, self._options, ranks, constants)
 
     def _declared_kinds(self) -> tuple[DType | Weak, ...]:
-        """Return the dtypes of the signature, f64 where it leaves one out; without one, the latest call's, or f64."""
+        """Return the dtypes of the signature, f64 where it leaves one out; without one, those compiled last, or f64."""
         if self._signature is None:
             return self._latest.call_types if self._latest is not None else (F64,) * len(self.operands)
         return tuple(type_.dtype or F64 for _, type_ in self._signature.operands)
 
     @property
     def compilation(self) -> Compilation:
-        """Every stage, for the dtypes of the latest call, else for those of the signature, else for f64."""
+        """Every stage, for the dtypes that were compiled last, else for those of the signature, else for f64."""
         return self._latest if self._latest is not None else self._compilation(self._declared_kinds())
 
     @property
@@ -496,7 +494,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         Returns
         -------
         str
-            The stages for the dtypes of the latest call, else for those of the signature, else for f64.
+            The stages for the dtypes that were compiled last, else for those of the signature, else for f64.
 
         Examples
         --------
@@ -567,7 +565,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
 
     @property
     def declared_compilation(self) -> Compilation:
-        """Every stage for the dtypes of the signature; without a signature, for the latest call's, or else for f64."""
+        """Every stage for the dtypes of the signature; without one, for those compiled last, or else f64."""
         return self._compilation(self._declared_kinds())
 
     @property

@@ -215,7 +215,13 @@ def bitwise(op: str, operands: Types) -> Converted:
     """Compute in the integer or bool that operands promote to."""
     loops = _alike(operands)
     if loops[0].is_inexact:
-        raise refuse(op, operands, "defined for integers and bool only; use .astype(numpy.int64)")
+        meant = {
+            "bitwise_and": "put comparisons beside & in parentheses, as in (a > 0) & (a < 1), or",
+            "bitwise_or": "put comparisons beside | in parentheses, as in (a < 0) | (a > 1), or",
+            "bitwise_xor": "a power is written a**b; for bits",
+        }
+        cure = f"{meant.get(op, '')} use .astype(numpy.int64)".strip()
+        raise refuse(op, operands, f"defined for integers and bool only; {cure}")
     return loops, loops[0]
 
 

@@ -491,7 +491,7 @@ def test_branches_on_the_kind_of_an_argument():
     assert optional(np.arange(3)).tolist() == [0, 1, 2]
     assert optional(np.arange(3), 1).tolist() == [1, 2, 3]
     for asks in (np.isscalar, lambda x: isinstance(x, np.ndarray)):
-        with pytest.raises(TraceError, match="whether an operand is an array or a number is not known"):
+        with pytest.raises(TraceError, match="whether 'x' is an array or a number is not known"):
             bg.jit(lambda x, asks=asks: x if asks(x) else -x, static="asks")(1.0)
 
 
@@ -602,7 +602,7 @@ def caught_kind(x):
 def test_a_refusal_that_the_function_catches_is_an_error_all_the_same(function):
     # What it does instead would be done in every call, also where NumPy raises nothing.
     # A test of a kind raises nothing that could be caught: it is refused when the function has run.
-    cure = "leave the test out" if function is caught_kind else "the function catches this error"
+    cure = "leave a test of it out" if function is caught_kind else "the function catches this error"
     with pytest.raises(BcastgenError, match=rf"{cure}.*test_border\.py:\d+ in caught_"):
         bg.jit(function)
 

@@ -1,4 +1,4 @@
-"""A fork while another thread imports, renders or compiles: the child can do all that, too."""
+"""A fork while another thread imports, renders or compiles: the child can do so, too. Work apart from handlers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import subprocess
 import sys
 import threading
 import time
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
 
-from bcastgen.core.forks import Undivided
+from bcastgen.core.forks import Undivided, apart, undivided
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 
@@ -208,3 +209,38 @@ def test_what_a_handler_raises_leaves_it_free() -> None:
         done = subprocess.run([sys.executable, "-c", STRUCK, "20000"], capture_output=True, text=True, check=False)
         # A strike outside of the inner block is not caught.
         assert "AssertionError" not in done.stderr, done.stderr
+
+
+# ---- apart ----------------------------------------------------------------------------------------------------------
+
+CONTEXT = ContextVar("CONTEXT", default="none")
+
+
+def test_the_main_thread_waits_for_another_one():
+    assert apart(threading.get_ident) != threading.get_ident()
+
+
+def test_what_others_wait_for_and_what_no_thread_can_be_started_for_is_done_here(monkeypatch):
+    with undivided:
+        assert apart(threading.get_ident) == threading.get_ident()
+
+    def none_left(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("bcastgen.core.forks.start_new_thread", none_left)
+    assert apart(threading.get_ident) == threading.get_ident()
+
+
+def test_what_is_raised_comes_out_with_its_lines():
+    def wrong():
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost") as told:
+        apart(wrong)
+    assert "wrong" in [entry.name for entry in told.traceback]
+
+
+def test_it_has_the_callers_context():
+    token = CONTEXT.set("the caller's")
+    assert apart(CONTEXT.get) == "the caller's"
+    CONTEXT.reset(token)

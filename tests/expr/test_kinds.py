@@ -86,11 +86,52 @@ def test_a_signature_tells_shape_rank_and_dtype():
 
     kernel = bg.jit(normal, signature="(f32[2, 3] x, f32[?] y)")
     assert kernel(np.ones((2, 3), "f4"), np.zeros(3, "f4")).dtype == np.float32
-    with pytest.raises(TraceError, match="the shape of an operand is not known"):
+    with pytest.raises(TraceError, match="the extent of dim 0 of an operand is not known"):
         bg.jit(lambda x: x * len(x), signature="(f32[?] x)")
+    with pytest.raises(TraceError, match="the shape of an operand is not known"):
+        bg.jit(lambda x: x * len(x), signature="(f32[*] x)")
     assert bg.jit(lambda x: x * x.ndim, signature="(f32[?] x)")(np.ones(2, "f4")).tolist() == [1, 1]
     with pytest.raises(TraceError, match="declare it by signature="):
         bg.jit(lambda x: (x + 1).ndim, signature="(f32[2] x)")
+
+
+def test_extents_that_a_signature_declares_are_known_beside_those_it_leaves_open():
+    x = np.arange(12.0).reshape(2, 2, 3)
+    kernel = bg.jit(lambda x: x * x.shape[-1] + sum(x.shape[1:]), signature="(f64[?, 2, 3] x)")
+    assert (kernel(x) == x * 3 + 5).all()
+    for asks in (
+        lambda x: x * x.shape[0],
+        lambda x: x * x.size,
+        lambda x: x if x.shape == (2, 2, 3) else -x,
+        lambda x: x * sum(x.shape[:2]),
+        lambda x: x if 2 in x.shape else -x,
+    ):
+        with pytest.raises(TraceError, match="the extent of dim 0 of an operand is not known"):
+            bg.jit(asks, signature="(f64[?, 2, 3] x)")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, s=-1: x.sum(axis=s),
+        lambda x, s: np.max(x, s),
+        lambda x, s=True: x.sum(0, keepdims=s),
+        lambda x, s="f4": x.astype(s),
+        lambda x, s=0: np.expand_dims(x, s),
+        lambda x, s=3: sum(x for _ in range(s)),
+        lambda x, s=(0, 1): np.clip(x, s[0], s[1]),
+        lambda x, s=True: x if s else -x,
+        lambda x, s=0: (x, -x)[s],
+    ],
+)
+def test_a_parameter_that_is_no_array_is_named_with_the_cure(function):
+    with pytest.raises(TraceError, match="if 's' is no array, decorate with static='s'"):
+        bg.jit(function)
+
+
+def test_a_parameter_that_is_called():
+    with pytest.raises(TraceError, match="an operand is called, but is no function; decorate with static="):
+        bg.jit(lambda f, x: f(x))
 
 
 def test_type_of_other_values_is_pythons():

@@ -309,8 +309,8 @@ def module_files(module: ModuleView) -> dict[str, str]:
 def _sets(module: ModuleView, code: str) -> SetsView:
     """Return what is compiled for each instruction set, and what once."""
     helpers = for_loops(helper_text(code, module.given, module.users), code, module.functions_once, all=False)
-    called = {name for view in module.kernels for name in (view.function, f"{view.name}_unchecked")}
-    called |= {static.function for static in module.statics}
+    kernels = {name for view in module.kernels for name in (view.function, f"{view.name}_unchecked")}
+    called = kernels | {static.function for static in module.statics}
     return split_by_set(find_sets(module.form.targets), helpers, code, called, shared_functions())
 
 
@@ -331,8 +331,7 @@ def _comment(text: str) -> str:
 def _stack(module: ModuleView, code: str) -> dict[str, int]:
     """Return what each function takes of the stack at most."""
     whole = f"{helper_text(code, ' '.join(shared_types()), module.users)}\n\n{code}"
-    text = spelled(whole, module.name, module.macros, shared_types())
-    return stack_bytes((types(), text), twice=bool(module.form.targets))
+    return stack_bytes((types(), spelled(whole, module.name, module.macros, shared_types())), bool(module.form.targets))
 
 
 def _comments(module: ModuleView, stack: Mapping[str, int]) -> dict[str, str]:

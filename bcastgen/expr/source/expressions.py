@@ -192,6 +192,8 @@ class Scope:
         for known in names:
             if name in known:
                 return Static(known[name])
+        if name == code.co_name:
+            self.frames.fail(tree, f"{name}() calls itself, how often differs from element to element; write a loop")
         return self.frames.fail(tree, f"the name {name} is not known, neither here nor in the module")
 
     # ---- operators ---------------------------------------------------------------------------------------------------

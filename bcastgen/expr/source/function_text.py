@@ -102,8 +102,9 @@ def text_of(function: Callable[..., Any]) -> FunctionText:
     lines = tuple(linecache.getlines(code.co_filename, function.__globals__))
     if not lines:
         raise TraceError(
-            f"the source of {name}() is not to be found ({code.co_filename!r}): it was typed at a prompt or made by "
-            "exec; put it into a file, or use bcastgen.jit with numpy.where"
+            f"the source of {name}() is not to be found ({code.co_filename!r}): it was typed at Python's prompt "
+            "or made by exec; put it into a file, type it in IPython or a notebook, which keep what is typed, or use "
+            "bcastgen.jit with numpy.where"
         )
     try:
         known = _definitions("".join(lines))

@@ -17,15 +17,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from ...core.errors import with_article
+from ...core.dtypes import DType
+from ...core.errors import TraceError, with_article
 from ...core.frozen import dataclass
 from ...ops.internal_rows import ENDED
 from ...ops.table import OPS
 from ..build import Builder
 from ..folding import constant_from
-from ..nodes import Expression, Node, topological
+from ..nodes import Expression, Node, Operand, Reduce, topological
 from .calls import called
 from .expressions import INNER_FUNCTION, Scope, parts_of
 from .frames import Frames
@@ -37,6 +38,11 @@ __all__ = ["read"]
 # A loop that needs more than these was not meant to be unrolled.
 _MOST_NODES = 20_000
 _MOST_STATEMENTS = 200_000
+
+_ONE_ELEMENT = (
+    "in a function of scalars each operand is one element; bcastgen.jit reads functions of whole arrays, and what is "
+    "computed of an array outside is passed in as an operand"
+)
 
 _RETURN, _BREAK, _CONTINUE, _END = "return", "break", "continue", "end"
 
@@ -89,7 +95,7 @@ def read(
       t1 = where(t0, low, x, branches=True)
       return t1
     """
-    builder = Builder(names)
+    builder = _OfNumbers(names)
     reader = _Reader(builder, max_iterations)
     text = text_of(function)
     operands: dict[str, Value] = {operand.name: operand for operand in builder.operands}
@@ -100,6 +106,18 @@ def read(
         raise text.error(text.tree, "it returns an empty tuple; return at least one number")
     nodes = tuple(_result(builder, text, value) for value in values)
     return builder.finish(tuple(map(reader.ended, nodes)))
+
+
+class _OfNumbers(Builder):
+    """A builder of expressions whose operands are one element each, of which nothing is reduced or moved."""
+
+    def reduce(self, like: Reduce, node: Node, dtype: DType | None = None) -> NoReturn:
+        """Refuse a reduction."""
+        raise TraceError(f"{like.op.name} has nothing to reduce: {_ONE_ELEMENT}")
+
+    def remap(self, node: Node, view: object, like: Operand | None = None, dtype: object = None) -> NoReturn:
+        """Refuse another indexing map."""
+        raise TraceError(f"there are no dims to move or add: {_ONE_ELEMENT}")
 
 
 def _result(builder: Builder, text: FunctionText, value: Value) -> Node:

@@ -171,7 +171,8 @@ def test_headers_tell_the_flags_that_results_depend_on(tmp_path):
         _, header, *_ = bg.emit_c({"k": bg.from_text(text)}, tmp_path, "k", **form)
         return " ".join(header.read_text().replace("\n *", " ").split())
 
-    bits = "Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine"
+    bits = "Compile with -ffp-contract=off: results then have the same bits, those of a NaN apart, for every other flag"
+    bits += ", compiler and machine"
     assert f"{bits}. Not for -ffast-math" in said(MODULES["arithmetic"])
     assert f"{bits}, but for functions" in said(MODULES["functions"])
     assert "-ffp-contract" not in said(MODULES["integers"])
