@@ -37,6 +37,8 @@ __all__ = ["add_arguments", "table", "workload_of"]
 
 # Peers may contract and reorder: results are compared at the magnitude of the largest number there is.
 _ULP = 64.0
+# So much faster than the limit a call is only found to be if something else ran while the limit was measured.
+_BUSY = 1.1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -221,6 +223,8 @@ def table(cells: Sequence[Cell], markdown: bool = False) -> str:
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     lines = [line(head), line(rule) if markdown else "-" * len(line(head)), *map(line, rows)]
     notes = {f"{t.name}: {t.reason}": None for cell in cells for t in cell.timings if t.reason and t.name != AGAIN}
+    if any(cell.limit and t.min and cell.limit > _BUSY * t.min for cell in cells for t in cell.timings):
+        notes["Shares of more than 100%: the machine was busy while the limit was measured. Run it again."] = None
     moved = cells[0].read + cells[0].written
     about = f"{cells[0].workload}: a call reads {_mega(cells[0].read)} and writes {_mega(cells[0].written)}"
     return "\n".join([about if moved else cells[0].workload, "", *lines, *([""] if notes else []), *notes])

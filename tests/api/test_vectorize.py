@@ -278,6 +278,34 @@ def test_static_parameters_decide_how_often_loops_run():
     assert series(np.array([2.0]), 0).tolist() == [1.0]
 
 
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (lambda x: np.sum(x) * 2, "sum has nothing to reduce"),
+        (lambda x: x / np.max(x), "max has nothing to reduce"),
+        (lambda x: x - x.mean(), "each operand is one element"),
+        (lambda x: total_of(x), "sum has nothing to reduce"),
+        (lambda x: np.expand_dims(x, 0), "there are no dims to move or add"),
+    ],
+)
+def test_an_operand_is_one_element_of_which_nothing_is_reduced_or_moved(function, why):
+    """numpy.sum(x) added up the whole array: what no function of numbers means."""
+    with pytest.raises(bg.TraceError, match=why):
+        vectorize(function)
+
+
+total_of = bg.jit(lambda x: x.sum())
+
+
+def test_a_function_that_calls_itself_is_told_so():
+    # At decoration, so that the name is not there yet.
+    with pytest.raises(bg.TraceError, match=r"fall\(\) calls itself.*write a loop"):
+
+        @vectorize
+        def fall(x):
+            return fall(x - 1) if x > 0 else x
+
+
 def test_functions_without_source_are_refused():
     names = {}
     exec("def made(x): return x", names)

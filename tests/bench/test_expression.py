@@ -107,6 +107,12 @@ def test_the_table_says_how_far_each_is_from_the_limit():
     assert lines[6].split() == ["moving", "the", "bytes", "alone", "500", "ns", "16.0", "100%"]
 
 
+def test_a_share_beyond_the_limit_is_explained():
+    busy = "Shares of more than 100%: the machine was busy"
+    assert busy in expression.table([cell(1e-6, 4e-6, memory=2e-6)])
+    assert busy not in expression.table([cell(1e-6, 4e-6, memory=1e-6)])
+
+
 def test_a_contestant_without_a_time_says_why():
     wrong = results.Timing("torch", "wrong", "dtype float32, expected float64")
     text = expression.table([results.Cell("a", "own", 1, 1, "fresh", 8, 8, (wrong,))])

@@ -43,7 +43,9 @@ def test_ranges_are_numpys():
     "spelling", ["float128", "clongdouble", "f12", "float8_e4m2", "int3", "nothing", "U3", object, None.__class__]
 )
 def test_other_types_are_refused_with_what_there_is(spelling):
-    with pytest.raises(DTypeError, match=r"not supported( \(.*(numpy\.(float64|complex128)|dtype=float)\)$|; use one of bool, int8)"):
+    with pytest.raises(
+        DTypeError, match=r"not supported( \(.*(numpy\.(float64|complex128)|dtype=float)\)$|; use one of bool, int8)"
+    ):
         dtype(spelling)
 
 

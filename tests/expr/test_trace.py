@@ -180,11 +180,26 @@ def test_a_dtype_of_bool_is_that_of_a_test():
     [
         (lambda x: np.nanmean(x), r"numpy\.nanmean .*; write numpy\.mean\(x, where=~numpy\.isnan\(x\)\)"),
         (lambda x: np.nanmax(x), r"where=~numpy\.isnan\(x\), initial=-numpy\.inf\)"),
+        (lambda x: np.linalg.norm(x, axis=-1), r"abs\(x\) \*\* 2\)\.sum\(\)\) .* with axis= and keepdims= in the sum"),
+        (lambda x: x.mean(dim="t"), "write axis= and the dim's number"),
         (lambda x: np.matmul(x, x), r"numpy\.matmul is a product of vectors"),
         (lambda x: np.add.outer(x, x), r"write numpy\.add\(a\[:, None\], b\)"),
     ],
-    ids="nanmean nanmax matmul outer".split(),
+    ids="nanmean nanmax norm dim matmul outer".split(),
 )
 def test_what_is_no_part_of_a_kernel_is_refused_with_the_cure(function, message):
     with pytest.raises(bg.TraceError, match=message):
         bg.jit(function)
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("a ^ 2", r"a power is written a\*\*b"),
+        ("a > 0 & a < 1", r"in parentheses, as in \(a > 0\) & \(a < 1\)"),
+        ("a < 0 | a > 1", r"in parentheses, as in \(a < 0\) \| \(a > 1\)"),
+    ],
+)
+def test_bits_of_floats_are_refused_with_what_was_meant(text, cure):
+    with pytest.raises(bg.DTypeError, match=cure):
+        bg.from_text(text)(np.ones(2))
