@@ -6,7 +6,7 @@
  * A module's source defines BCASTGEN_CHECKS, and gets the functions that check arrays and say what is wrong.
  */
 #ifndef BCASTGEN_H
-#define BCASTGEN_H 3
+#define BCASTGEN_H 4
 
 #include <stddef.h>
 #include <stdint.h>

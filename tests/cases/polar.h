@@ -42,7 +42,7 @@
 #define POLAR_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 3
+#if BCASTGEN_H < 4
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 

@@ -5,7 +5,7 @@
 #define ROWS_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 3
+#if BCASTGEN_H < 4
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
