@@ -106,7 +106,7 @@ static inline bcg_status bcg_check_complex(const bcg_array *array, int32_t posit
     const uintptr_t beyond = (uintptr_t)array->data % (uintptr_t)bytes;
     if (beyond % (uintptr_t)(bytes / 2) != 0) return bcg_fail_array(why, BCG_ALIGNMENT, position, bytes / 2, 0);
     bcg_array aligned = *array;
-    if (beyond != 0) aligned.data = (const char *)array->data - beyond;
+    if (beyond != 0) aligned.data = (const char *)array->data + ((uintptr_t)bytes - beyond);
     return bcg_check_data(&aligned, position, bytes, why);
 }
 

@@ -456,7 +456,7 @@ static inline bcastgen_status bcastgen_check_complex(const bcastgen_array *array
         return bcastgen_fail_array(why, BCASTGEN_ALIGNMENT, position, bytes / 2, 0);
     }
     bcastgen_array aligned = *array;
-    if (beyond != 0) aligned.data = (const char *)array->data - beyond;
+    if (beyond != 0) aligned.data = (const char *)array->data + ((uintptr_t)bytes - beyond);
     return bcastgen_check_data(&aligned, position, bytes, why);
 }
 

@@ -100,8 +100,8 @@ MODULE_MACROS = (
 )
 # The endings of the names of a kernel's own functions and data.
 _OF_KERNEL = (
-    r"(?:shape|message|unchecked|domain|check|loops|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage|data|extents"
-    r"|strides|[0-9])"
+    r"(?:shape|message|unchecked|workspace|domain|check|loops|rows|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage"
+    r"|data|extents|strides|[0-9])"
 )
 
 

@@ -144,7 +144,7 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
         "Descriptors and outputs other than `why` are not null; extents and strides may be, at rank 0. Strides are in "
         f"bytes, of any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
-        f"size{'; for data of complex numbers half of it is enough' if is_complex else ''}.",
+        f"size{', data of complex numbers (not strides) of half of it' if is_complex else ''}.",
         f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
         f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
         _rows_sentence(view),

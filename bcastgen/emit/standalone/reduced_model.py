@@ -45,6 +45,7 @@ class Kept:
     bytes: int
     c: str
     static_extents: tuple[int, ...]
+    is_complex: bool
 
 
 @dataclass(frozen=True, slots=True)

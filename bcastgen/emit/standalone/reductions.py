@@ -114,6 +114,7 @@ class _Loops:
             dtype.bytes,
             storage_type(dtype),
             known if len(known) == len(dims) else (),
+            dtype.is_complex,
         )
 
     # ---- memory

@@ -44,7 +44,7 @@ def test_several_kernels_share_types_and_helpers(tmp_path):
     text = header.read_text()
     assert text.count('#include "bcastgen.h"\n') == 1 and "typedef" not in text
     assert len(re.findall(r"^static .*\bops_exp_f32\(float x\)$", source.read_text(), re.MULTILINE)) == 1
-    compile_all([source], tmp_path)
+    compile_all(files, tmp_path)
     compile_all([source], tmp_path, language="c++")
 
 
@@ -191,3 +191,12 @@ def test_the_same_input_gives_the_same_bytes_in_every_process(tmp_path):
         for seed in ("0", "1", "2")
     }
     assert len(texts) == 1
+
+
+def test_kernels_beside_functions_of_another_one_with_reductions(tmp_path):
+    """A kernel with reductions may have a function for its workspace, and loops over rows."""
+    centred = bg.from_text("(f32[?,?] x) -> max(x - mean(x, axis=0), axis=1)")
+    others = ("a_workspace", "a_rows", "a_rows_unit", "a_shape")
+    kernels = {"a": centred} | {name: bg.from_text("(f32[?,?] x, f32[?] y) -> x*y") for name in others}
+    files = bg.emit_c(kernels, tmp_path, "rows")
+    compile_all(files, tmp_path)
