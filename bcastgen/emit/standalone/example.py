@@ -182,7 +182,7 @@ def _of_descriptors(view: KernelView, arrays: list[_Array]) -> tuple[str, ...]:
     passed = ", ".join(one.passed for one in arrays)
     workspace = ""
     if view.workspace:
-        lines.insert(0, "/* malloc and free are those of <stdlib.h>. */")
+        lines.insert(0, "// malloc and free are those of <stdlib.h>")
         lines += ["size_t bytes = 0;", f"{PREFIX}_status status = {view.name}_workspace({given}, &bytes, &why);"]
         lines += [f"void *const {view.workspace} = malloc(bytes);"]
         workspace = f"{view.workspace}, "

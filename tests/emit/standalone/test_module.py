@@ -44,7 +44,7 @@ def test_several_kernels_share_types_and_helpers(tmp_path):
     text = header.read_text()
     assert text.count('#include "bcastgen.h"\n') == 1 and "typedef" not in text
     assert len(re.findall(r"^static .*\bops_exp_f32\(float x\)$", source.read_text(), re.MULTILINE)) == 1
-    compile_all(files, tmp_path)
+    compile_all([source], tmp_path)
     compile_all([source], tmp_path, language="c++")
 
 
