@@ -235,7 +235,8 @@ def null_strides(chance, spoilt):
 
 
 def odd_data(chance, spoilt):
-    size = spoilt.array.itemsize
+    # Complex numbers are aligned as their parts are.
+    size = spoilt.array.itemsize // (2 if spoilt.array.dtype.kind == "c" else 1)
     if size == 1 or not spoilt.is_used:
         return None
     return spoilt.case(odd=chance.randrange(1, size)), spoilt.refused("ALIGNMENT", dim=-1)
