@@ -7,6 +7,7 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` m
 
 from __future__ import annotations
 
+from ...core.dtypes import DType
 from ...core.frozen import dataclass
 from ...loops.schedule.function_loops import BLOCK, GROUP
 
@@ -20,6 +21,7 @@ __all__ = [
     "SidesView",
     "VariantView",
     "WordsView",
+    "data_check",
 ]
 
 
@@ -74,7 +76,7 @@ class ArrayView:
     is_constant: bool = False
     is_widened: bool = False
     spelled_number: str = ""
-    checked: str = "bcg_check_data"
+    checked: str = ""
     alignment: int = 0
     is_aligned: bool = False
 
@@ -227,3 +229,8 @@ class LoopView:
     def results(self) -> tuple[ArrayView, ...]:
         """The arrays it writes."""
         return self.arrays[self.operand_count :]
+
+
+def data_check(dtype: DType) -> str:
+    """Return the name of the function that checks data and strides of elements of a dtype."""
+    return "bcg_check_complex" if dtype.is_complex else "bcg_check_data"

@@ -26,7 +26,7 @@ from .alike import all_alike
 from .constants import constant_views
 from .half_blocks import in_floats
 from .inner import inline_loop, stage_loops
-from .loop_model import ArrayView, DimView
+from .loop_model import ArrayView, DimView, data_check
 from .model import ConstantView, KernelView, NestView, OverlapView, ReductionView, ResultView
 from .print_guards import Members, entry_steps, meeting_steps, result_steps, starts
 from .print_ties import ties_of
@@ -334,7 +334,7 @@ def _array_view(
         owner=owner,
         number=number,
         spelled_number=members.number(number),
-        checked="bcg_check_complex" if access.dtype.kind == "complex" else "bcg_check_data",
+        checked=data_check(access.dtype),
         nest_index=nest_index,
         pointer=members.pointer(access.number, is_result),
         member=members.member(access.number, is_result),

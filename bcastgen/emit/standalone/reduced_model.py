@@ -31,7 +31,7 @@ class Kept:
     """What a reduction gives, in the caller's memory: a dense array, called `array` in C.
 
     `byte_strides` are the C of its strides; `c` is the type of its elements, `static_extents` are its extents if all
-    are known. `local` names its descriptor as an operand.
+    are known. `local` names its descriptor as an operand, and `checked` the function that checks its data.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Kept:
     bytes: int
     c: str
     static_extents: tuple[int, ...]
-    is_complex: bool
+    checked: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, Sharing, extent_keys
 from ..c_text.body import storage_type
 from ..c_text.names import Namer
-from ..kernel.loop_model import ArrayView
+from ..kernel.loop_model import ArrayView, data_check
 from ..kernel.model import KernelView
 from ..kernel.view import words_of
 from .reduced_model import Given, Kept, Overlap, ReducedView
@@ -114,7 +114,7 @@ class _Loops:
             dtype.bytes,
             storage_type(dtype),
             known if len(known) == len(dims) else (),
-            dtype.is_complex,
+            data_check(dtype),
         )
 
     # ---- memory
