@@ -74,7 +74,9 @@ def _dense(text: str) -> None:
     values = parse_dense(lexer, Types(lexer)).values
     plain = re.match(r"\s*dense\s*<([-\d\s,\[\]]+)>\s*:\s*tensor<[x\d]*xi32>", text, re.ASCII)
     if plain is not None:
-        listed = np.array(json.loads(re.sub(r"(?<!\d)0+(?=\d)", "", plain[1])), np.int64).astype(np.int32)
+        # JSON knows no space behind a sign, and no zeros in front of a number.
+        as_json = re.sub(r"(?<=-)\s+|(?<!\d)0+(?=\d)", "", plain[1])
+        listed = np.array(json.loads(as_json), np.int64).astype(np.int32)
         assert (listed == values).all() and values.shape in ((), listed.shape), f"{values} of {text}"
 
 

@@ -7,7 +7,9 @@ In: a nest.  Out: one of the same results, bit for bit, and a line for each stat
 Either of two reasons is enough. The narrow dtype holds the value's range (:mod:`..analysis.integer_ranges`). Or only
 the value's low bits count (:mod:`..analysis.demanded_bits`), because a narrow dtype is stored in the end: low bits of
 sums, products and bitwise ops depend on no higher bits of the operands. Operands of a wide dtype are not narrowed,
-because that would add a conversion. A value stays wide if other users need it wide and its operands are wide anyway.
+because that would add a conversion. A value stays wide if other users need it wide and its operands are wide anyway,
+or if a comparison of wide numbers selects it, and no narrow operand is read for it: a mask has the lanes of what was
+compared, and a vector of narrow values would take the masks of several.
 """
 
 from __future__ import annotations
@@ -36,13 +38,14 @@ _EXACT = 1 << 16
 class _Made:
     """The new value in an old one's place: its lowest `low` bits equal the old one's.
 
-    `moves` is False if it is one value for all points.
+    `moves` is False if it is one value for all points; `lane` has the bits of the widest numbers that a bool compares.
     """
 
     value: Value
     dtype: DType
     low: int
     moves: bool
+    lane: int = 0
 
     @property
     def width(self) -> int:
@@ -76,6 +79,7 @@ class _Narrowing:
         self.ranges = ranges_of(nest)
         self.counts = demanded_bits(nest)
         self.users = users_of(nest)
+        self.reads = _narrowest_reads(nest)
         self.made: list[_Made] = []
         self.body = BodyBuilder()
         self.changed = False
@@ -115,7 +119,7 @@ class _Narrowing:
             return self._apply(statement, (source,), target)
         given = self._given(value, source)
         if source is BOOL and target.is_integer:
-            return self._apply(statement, (BOOL,), _INTEGERS[target.kind, 8])
+            return self._apply(statement, (BOOL,), _INTEGERS[target.kind, max(8, self._lane(at, value, target))])
         if not target.is_integer or source is BOOL:
             range_ = self._range(value, source)
             return self._apply(statement, (given.dtype,), target, why=f"it is in [{range_[0]}, {range_[1]}]")
@@ -135,6 +139,8 @@ class _Narrowing:
         if low >= mask_bits(statement, own.bits):
             low = _EXACT
         bits = max(bits, min(_width_of(range_), _at_least(self.counts[at])))
+        if first:
+            bits = max(bits, self._lane(at, statement.operands[0], own))
         narrow, most = own, own.bits
         if low == _EXACT and not self._wraps(statement):
             most = max(_WIDTHS)
@@ -168,6 +174,11 @@ class _Narrowing:
         return self._apply(
             statement, (narrow,) * len(given), result, why=f"it and its operands are in [{span[0]}, {span[1]}]"
         )
+
+    def _lane(self, at: int, condition: Value, own: DType) -> int:
+        """Return the bits of a condition's mask, at most those of `own`; 0 if narrower integers are read beside it."""
+        lane = self._given(condition, BOOL).lane
+        return min(lane, own.bits) if lane <= self.reads[at] else 0
 
     def _wraps(self, statement: Statement) -> bool:
         """Whether a statement may wrap, so that a wider dtype would give another value."""
@@ -215,7 +226,9 @@ class _Narrowing:
             verb = "takes" if statement.op.converts else "is computed in"
             # Those that are made already are the statements in front of this one.
             self.notes.append(f"t{len(self.made)} {verb} {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
-        return _Made(made, result, low, moves)
+        # A comparison of numbers that stand still is one bool for all points, which a vector takes as it is.
+        wide = [max(one.lane, one.width * (one.dtype is not BOOL)) for one in (self._given(*pair) for pair in pairs)]
+        return _Made(made, result, low, moves, max(wide, default=0) if result is BOOL else 0)
 
     def _given(self, value: Value, dtype: DType) -> _Made:
         """Return the new value in an old one's place; a constant takes the given dtype."""
@@ -244,6 +257,29 @@ class _Narrowing:
         if given.dtype is dtype:
             return given.value
         return self.body.cast(given.value, given.dtype, dtype)
+
+
+def _narrowest_reads(nest: Nest) -> list[int]:
+    """Return the bits of the narrowest integers read for what each statement is computed from or with; 64 for none."""
+    # Integers that one statement takes or makes belong together: `above` leads from each to one that stands for all.
+    above: dict[Value, Value] = {}
+    least: dict[Value, int] = {}
+
+    def top(value: Value) -> Value:
+        while value in above:
+            above[value] = above.get(above[value], above[value])
+            value = above[value]
+        return value
+
+    for at, statement in enumerate(nest.body):
+        if statement.dtype.is_integer:
+            for value, dtype in zip(statement.operands, statement.operand_dtypes, strict=True):
+                found = top(value)
+                if dtype.is_integer and not isinstance(value, Constant) and found != Let(at):
+                    bits = dtype.bits if isinstance(value, Load) else 64
+                    above[found] = Let(at)
+                    least[Let(at)] = min(least.get(Let(at), 64), least.get(found, 64), bits)
+    return [least.get(top(Let(at)), 64) for at in range(len(nest.body))]
 
 
 # ---- dtypes ----------------------------------------------------------------------------------------------------------

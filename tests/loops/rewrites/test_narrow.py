@@ -157,6 +157,24 @@ CASES = {
         "i16 i16 i16 f32",
         "t2 is computed in i16, not i32: it is in [-255, 255]",
     ),
+    # What floats select is computed in lanes of theirs, so that no mask is converted; also what is added to it.
+    "(f64[?] a) -> where(a > 1.0, where(a > 2.0, 1, 0) + 1, 0)": ("bool bool i64 i64 i64", ""),
+    "(f32[?] a) -> where(a > 1.0, where(a > 2.0, 1, 0) + 1, 0)": (
+        "bool bool i32 i32 i32 i64",
+        "t2 is computed in i32, not i64: it is in [0, 1]",
+    ),
+    "(f32[?] a, f64[?] b) -> where((a > 1.0) & (b > 1.0), 1, 0)": ("bool bool bool i64", ""),
+    "(i8[?] a, f64[?] b) -> where(b > 1.0, a, 5).astype(i64)": ("bool i8 i64", ""),
+    "(f64[?] a, f64[?] b) -> (a > b) * 1 + (b > 1.0) * 1": ("bool i64 i64 bool i64 i64 i64", ""),
+    # Beside bytes that are read it would take eight times the lanes of each.
+    "(u8[?] a, f64[?] b) -> a.astype(i32) * where(b > 1.0, np.int32(3), np.int32(1)) >> 1": (
+        "bool i8 i16 i16 i16 i16 i32",
+        "t2 is computed in i8, not i32: it is in [1, 3]",
+    ),
+    "(u8[?] a) -> where(a > 7, 1, 0)": (
+        "bool i8 i64",
+        "t1 is computed in u8, not i64: it and its operands are in [0, 255]",
+    ),
     "(i32[?] a) -> a % 7 % 3": ("i32 u32 u32 i32", "t1 is computed in u32, not i32: it and its operands are in [0, 6]"),
     "(u16[?] a) -> a.astype(i32) % 7 * 2": (
         "u16 u16 i32",
