@@ -5,18 +5,20 @@ words are no gain.
 
     (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  word & 255, then word >> 8, in u16; stores low | high << 8
     (a * f32(0.5) + f32(3)).astype(uint8)               ->  four bytes, each as a float; stores their whole parts
+    (a * 0.3 + b * 0.7).astype(uint8)                   ->  the same, each as a double
     a * f32(0.5) + f32(3)                               ->  four bytes that are 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes unpacks them and packs the results again by shuffles; extracting a byte from a
-word costs one cheap operation. Words pay only where every statement computes at the word's width: narrower statements
-would be widened, and wider ones would be unpacked all the same. Where results have 32 bits, the bytes of a word have to
+word costs one cheap operation. Words pay only where every statement computes at the word's width, since narrower ones
+would be widened; or, where results are bytes, in doubles, two vectors of which hold what a vector of words holds, in its
+order (0.6 to 0.75 of the time). Where results have 32 bits, the bytes of a word have to
 be as far apart as a vector is long, so one shuffle deinterleaves 64 bytes first. Operands of 32 bits then have to be
 one value along the loop: reading those that move takes as long as widening bytes.
 """
 
 from __future__ import annotations
 
-from ...core.dtypes import DType
+from ...core.dtypes import F64, DType
 from ...core.frozen import dataclass, replace
 from ...ops.table import CAST
 from ..analysis.demanded_bits import shift_of
@@ -94,7 +96,7 @@ def _words(nest: Nest) -> ByteWords | None:
         if len(last) < len(set(nest.stores)):
             continue
         statements = frozenset(range(len(nest.body))) - last
-        if all(_is_simple(nest.body[at], bits) for at in statements):
+        if all(_is_simple(nest.body[at], bits, bits == 32) for at in statements):
             stores = (nest.body[store.index].operands[0] for store in nest.stores if isinstance(store, Let))
             return ByteWords(bits, statements, tuple(stores))
     return None
@@ -110,12 +112,15 @@ def _narrows(statement: Statement, bits: int) -> bool:
     return statement.op is CAST and source.is_integer and source.bits == bits and _is_byte(statement.dtype)
 
 
-def _is_simple(statement: Statement, bits: int) -> bool:
-    """Whether a statement widens a byte operand to so many bits, or computes in so many bits and may be in words."""
+def _is_simple(statement: Statement, bits: int, wide: bool = False) -> bool:
+    """Whether a statement widens a byte operand to so many bits, or computes in so many and may be in words.
+
+    If `wide`, doubles may take the place of so many bits.
+    """
     source, target = statement.operand_dtypes[0], statement.dtype
     if statement.op is CAST and _is_byte(source):
-        return isinstance(statement.operands[0], Load) and _is_of(target, bits)
-    if not all(_is_of(dtype, bits) for dtype in (*statement.operand_dtypes, target)):
+        return isinstance(statement.operands[0], Load) and (_is_of(target, bits) or (wide and target is F64))
+    if not all(_is_of(dtype, bits) or (wide and dtype is F64) for dtype in (*statement.operand_dtypes, target)):
         return False
     if source.is_float:
         return statement.op.floats.in_words

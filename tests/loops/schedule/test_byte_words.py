@@ -118,16 +118,18 @@ def test_results_of_32_bits(kind, to):
         assert result[0] == result[-1] == 99
 
 
+@pytest.mark.parametrize("of", ["f32", "f64"])
 @pytest.mark.parametrize("kind", ["u8", "i8"])
-def test_bytes_as_floats_in_between(kind):
+def test_bytes_as_floats_in_between(kind, of):
     kernel = from_text(
         f"({kind}[*] a, {kind}[*] b) -> "
-        f"clip(a.astype(f32) * 0.7 + b.astype(f32) * 0.6, 0, 99).astype({dtype(kind).numpy})"
+        f"clip(a.astype({of}) * 0.7 + b.astype({of}) * 0.6, 0, 99).astype({dtype(kind).numpy})"
     )
     assert "bcg_word_32(" in kernel.source
     names = {"u8": np.uint8, "i8": np.int8}
     a, b = pairs(names[kind])
-    x, y = a.astype(np.float32) * np.float32(0.7), b.astype(np.float32) * np.float32(0.6)
+    real = np.dtype(dtype(of).numpy).type
+    x, y = a.astype(real) * real(0.7), b.astype(real) * real(0.6)
     expected = np.clip(x + y, 0, 99).astype(names[kind])
     np.testing.assert_array_equal(kernel(a, b), expected, strict=True)
     for n in range(100):
