@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from bcastgen.loops.analysis.demanded_bits import operand_bits
 from bcastgen.loops.nest import Load, Statement
 from bcastgen.mlir.linalg import rows
 from bcastgen.ops import bounds, internal_rows, ranges
-from bcastgen.ops.bounds import UNKNOWN, Bounds, bounds_function
+from bcastgen.ops.bounds import UNKNOWN, Bounds, bounds_function, grain_of
 from bcastgen.ops.ranges import range_of
 from bcastgen.ops.table import CAST, OPS
 
@@ -239,8 +240,44 @@ def test_bounds_hold_every_float(op, kind):
     assert known, "it says nothing"
 
 
+@pytest.mark.parametrize("kind", [F32, F64], ids=str)
+@pytest.mark.parametrize("op", named(lambda op: op.floats.bounds), ids=lambda op: op.name)
+def test_results_are_multiples_of_their_grain(op, kind):
+    random, function = np.random.default_rng(6), bounds_function(op.floats.bounds)
+    known = 0
+    for _ in range(300):
+        grains = [2.0 ** int(random.integers(-9, 9)) for _ in range(op.arity - op.selects)]
+        values = [
+            (random.integers(-(2 ** int(random.integers(1, 40))), 2**30, 9) * grain).astype(kind.np) for grain in grains
+        ]
+        given = [
+            Bounds(float(own.min()), float(own.max()), True, grain) for own, grain in zip(values, grains, strict=True)
+        ]
+        found = function(kind, *given)
+        if found.grain and found.is_finite:
+            got = np.asarray(op.evaluate(*grid(*([np.array([False, True])] * op.selects), *values)), np.float64)
+            assert not np.fmod(got, found.grain).any(), (given, found)
+            known += 1
+    # Quotients by numbers that are no power of two, and roots, are multiples of nothing that is known.
+    assert known or op.floats.bounds in ("divide", "square_root"), "it says nothing"
+
+
+@pytest.mark.parametrize("by", [2.0, 0.5, -8.0, 1.0, 3.0, 0.75])
+def test_quotients_by_powers_of_two_keep_their_grain(by):
+    found = bounds.divide(F64, Bounds(-7.0, 9.0, True, 0.5), Bounds(by, by, True, grain_of(by)))
+    assert found.grain == (0.5 / abs(by) if abs(by) in (0.5, 1, 2, 8) else 0)
+
+
+@pytest.mark.parametrize("number", [1.0, 1.5, 0.1, -20.0, 2.0**-1074, 2.0**100, 3e300])
+def test_the_grain_of_a_number_divides_it_and_no_larger_one_does(number):
+    grain = grain_of(number)
+    assert grain == 2.0 ** round(math.log2(grain))
+    assert math.fmod(number, grain) == 0
+    assert grain == 2.0**60 or math.fmod(number, 2 * grain) != 0
+
+
 def test_every_function_is_named_by_a_row_and_every_name_is_a_function():
-    helpers = {"range_of", "bounds_function", "around", "dataclass", "DType"}
+    helpers = {"range_of", "bounds_function", "around", "grain_of", "dataclass", "DType"}
     for module, used in ((ranges, {op.integers.range for op in ROWS}), (bounds, {op.floats.bounds for op in ROWS})):
         functions = {
             name for name, value in vars(module).items() if callable(value) and not name.startswith("_")

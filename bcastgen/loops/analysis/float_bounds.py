@@ -9,15 +9,17 @@ The row of each op names its rule for bounds (:mod:`...ops.bounds`).
 
 from __future__ import annotations
 
+from math import isfinite
+
 from ...core.dtypes import F32, F64, DType
 from ...expr.nodes import Constant
-from ...ops.bounds import UNKNOWN, Bounds, around, bounds_function
+from ...ops.bounds import UNKNOWN, Bounds, around, bounds_function, grain_of
 from ...ops.ranges import Range
 from ...ops.table import CAST
 from ..nest import Let, Nest, Value
 from .integer_ranges import ranges_of, whole
 
-__all__ = ["bounds_of"]
+__all__ = ["bounds_of", "number_bounds"]
 
 
 def bounds_of(nest: Nest) -> list[Bounds]:
@@ -28,8 +30,8 @@ def bounds_of(nest: Nest) -> list[Bounds]:
     >>> from bcastgen import from_text
     >>> for bounds in bounds_of(from_text("(u8[?] x) -> x.astype(f32) * 2.0").compilation.program.nests[0]):
     ...     print(bounds)
-    Bounds(low=0.0, high=255.0, is_number=True)
-    Bounds(low=0.0, high=510.0000305175781, is_number=True)
+    Bounds(low=0.0, high=255.0, is_number=True, grain=1.0)
+    Bounds(low=0.0, high=510.0000305175781, is_number=True, grain=2.0)
     """
     found: list[Bounds] = []
     ranges = ranges_of(nest)
@@ -37,8 +39,7 @@ def bounds_of(nest: Nest) -> list[Bounds]:
     def of(value: Value, dtype: DType) -> Bounds:
         match value:
             case Constant() if not dtype.is_complex:
-                number = float(value.value)
-                return Bounds(number, number, True) if number == number else UNKNOWN
+                return number_bounds(value)
             case Let():
                 return found[value.index]
         return UNKNOWN
@@ -64,15 +65,23 @@ def bounds_of(nest: Nest) -> list[Bounds]:
     return found
 
 
+def number_bounds(constant: Constant) -> Bounds:
+    """Return the bounds of a real constant: itself."""
+    number = float(constant.value)
+    if number != number:
+        return UNKNOWN
+    return Bounds(number, number, True, grain_of(number) if isfinite(number) else 0.0)
+
+
 def _of_integer(range_: Range, dtype: DType) -> Bounds:
     low, high = (float(dtype.np.type(end)) for end in range_)
     if (low, high) == range_:
-        return Bounds(low, high, True)
-    return around([low, high], dtype)
+        return Bounds(low, high, True, 1.0)
+    return around([low, high], dtype, 1.0)
 
 
 def _converted(x: Bounds, source: DType, dtype: DType) -> Bounds:
     """Return the bounds of a float in another dtype; a finite f64 beyond f32's range becomes an infinity, not NaN."""
     if source not in (F32, F64) or source is dtype or dtype is F64:
         return x
-    return around([x.low, x.high], dtype) if x.is_finite else UNKNOWN
+    return around([x.low, x.high], dtype, x.grain) if x.is_finite else UNKNOWN

@@ -17,6 +17,7 @@ from ...core.frozen import dataclass, replace
 from ...core.sizes import is_on
 from ..nest import LoopProgram, Nest
 from .drop_guards import drop_guards
+from .exact_floats import exact_floats
 from .integer_sums import integer_sums
 from .narrow import narrow
 from .saturating_sums import saturating_sums
@@ -45,6 +46,11 @@ REWRITES = (
         "saturating_sums",
         saturating_sums,
         "Use saturating sums instead of widening and clipping: the lanes stay narrow.",
+    ),
+    Rewrite(
+        "exact_floats",
+        exact_floats,
+        "Compute doubles in f32 where it holds each of them exactly: half the bits give a vector twice the lanes.",
     ),
     Rewrite(
         "narrow",

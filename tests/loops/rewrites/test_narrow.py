@@ -14,11 +14,10 @@ from bcastgen.expr.build import Builder
 from bcastgen.expr.infer import infer
 from bcastgen.loops.analysis.integer_ranges import fits, ranges_of
 from bcastgen.loops.lowering.lower import lower
-from bcastgen.loops.nest import Let, Load
 from bcastgen.loops.rewrites.pipeline import rewrite
 from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import parse_type
-from nests import nest_of
+from nests import nest_of, run
 
 INTEGERS = [row for row in COMPUTED if row.is_integer]
 # Ops that mean something for integers, whether or not anything is known of their range.
@@ -54,32 +53,6 @@ def random_program(chance, steps):
     last = [builder.cast(value, chance.choice(INTEGERS)) if chance.random() < 0.7 else value for value in values[-2:]]
     typed = infer(builder.finish(tuple(last)), tuple(kinds))
     return lower(typed, tuple(parse_type(f"{kind}[?]") for kind in kinds), result_names=("r", "s"))
-
-
-def run(nest, arrays):
-    """The value of every statement, then what is stored, computed by the rows' references."""
-    values = []
-
-    def of(value, kind):
-        match value:
-            case Load():
-                return arrays[value.access]
-            case Let():
-                return values[value.index]
-        return np.asarray(value.value).astype(kind.np)
-
-    for statement in nest.body:
-        operands = []
-        for value, kind in zip(statement.operands, statement.operand_dtypes, strict=True):
-            operands.append(of(value, kind))
-            assert operands[-1].dtype == kind.np, f"{statement.op.name} of {operands[-1].dtype}, not {kind}\n{nest}"
-        made = statement.op.evaluate(*operands, *(parameter for _, parameter in statement.params))
-        values.append(np.asarray(made).astype(statement.dtype.np))
-    pairs = zip(nest.stores, nest.results, strict=True)
-    stored = [np.broadcast_to(of(value, access.dtype), (arrays[0].size,)) for value, access in pairs]
-    for value, access in zip(stored, nest.results, strict=True):
-        assert value.dtype == access.dtype.np
-    return values, stored
 
 
 def arrays_of(nest, samples, chance):

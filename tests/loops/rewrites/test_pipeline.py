@@ -18,7 +18,7 @@ def compiled(text):
 
 def test_the_order():
     """Of those whose order counts: each works on what the ones before it leave."""
-    ordered = ["strength_reduction", "integer_sums", "saturating_sums", "narrow", "drop_guards"]
+    ordered = ["strength_reduction", "integer_sums", "saturating_sums", "exact_floats", "narrow", "drop_guards"]
     assert [name for name in NAMES if name in ordered] == ordered
 
 
@@ -41,6 +41,10 @@ NOTED = {
     "saturating_sums": (
         "(i16[?] x, i16[?] y) -> clip(x.astype(i32) - y, -32768, 32767)",
         "t3 is saturating_subtract(x, y) of i16 instead of clip(t2, -32768:i32, 32767:i32)",
+    ),
+    "exact_floats": (
+        "(u8[?] a) -> (a / 2).astype(uint8)",
+        "t1 is in f32, not f64: it is a multiple of 0.5 up to 127.5",
     ),
     "narrow": ("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b + 1) >> 1).astype(uint8)", "t3 is computed in i16, not i32"),
     "drop_guards": (
