@@ -71,8 +71,10 @@ def workload_of(arguments: argparse.Namespace) -> tuple[Workload, int]:
         raise BcastgenError(f"the expression has {len(result)} results; bench one of them")
     nodes = topological(kernel.expression.roots)
     reduces = any(isinstance(node, Reduce) for node in nodes)
-    exact = not reduces and all(node.op.ulp == 0 for node in nodes if isinstance(node, Apply))
-    held = [array for array in (*arrays, result) if array.dtype.kind == "f" and array.size]
+    # Rows say what is exact of real numbers; products of complex ones are contracted, or not.
+    real = all(array.dtype.kind != "c" for array in (*arrays, result))
+    exact = real and not reduces and all(node.op.ulp == 0 for node in nodes if isinstance(node, Apply))
+    held = [array for array in (*arrays, result) if array.dtype.kind in "fc" and array.size]
     named = zip(kernel.operands, arrays, strict=True)
     shown = ", ".join(f"{name} {array.dtype.name}{list(array.shape)}" for name, array in named)
     workload = Workload(

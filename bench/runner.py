@@ -115,7 +115,7 @@ def footprint(workload: Workload, size: int) -> int:
 
 def _poison(out: Array, expected: Array) -> None:
     """Fill the buffer with what is wrong everywhere: an element left unwritten must not pass for a result."""
-    if out.dtype.kind == "f":
+    if out.dtype.kind in "fc":
         out.fill(np.nan)
     else:
         np.invert(expected, out=out)

@@ -65,6 +65,15 @@ def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
     return ComplexForm(f"bcg_{name}_{{t}}({', '.join(f'{{{at}}}' for at in range(arity))})", **facts)
 
 
+# Of these csrc has the common case apart.
+_VECTORISED = ("sqrt", "exp", "log", "sin", "cos", "sinh", "cosh")
+
+
+def _vectorised(name: str) -> dict[str, str]:
+    """Return the templates of a function's common case."""
+    return {"common_case": f"bcg_{name}_common_{{t}}({{0}})", "is_rare": f"bcg_{name}_is_rare_{{t}}({{0}})"}
+
+
 def _of(dialect: str, arity: int) -> str:
     """Return the spelling of an op of MLIR's dialect complex that gives a complex number."""
     return f"complex.{dialect} {', '.join(f'{{{at}}}' for at in range(arity))} : {{t}}"
@@ -95,11 +104,12 @@ FORMS: Mapping[str, ComplexForm] = {
             ulp=ulp,
             by_norm=name == "expm1",
             cost_tenths_ns=cost,
+            **(_vectorised(name) if name in _VECTORISED else {}),
             mlir=f"complex.{spelled} {{0}} : {{t}}" if spelled else None,
         )
         for name, ulp, cost, spelled in (
             ("sqrt", 3, 60.0, "sqrt"),
-            ("exp", 3, 100.0, "exp"),
+            ("exp", 3, 60.0, "exp"),
             ("exp2", 4, 100.0, ""),
             ("expm1", 4, 150.0, "expm1"),
             ("log", 3, 120.0, "log"),

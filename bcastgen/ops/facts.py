@@ -72,6 +72,8 @@ class ComplexForm:
     Attributes
     ----------
     c : C template; ``{t}`` is the complex dtype, ``{r}`` that of its parts; "" if the row's own C knows complex dtypes.
+    common_case, is_rare : C template that compilers vectorise, as they do not `c`, and one of the test that is true
+        where it is not right; "" if there are none.
     is_real : whether the result is a real number, of the parts' dtype.
     ulp : bound on the error of each part, in its units in the last place; 0 means bit-identical to NumPy's formula, in
         its order and without contraction.
@@ -83,6 +85,8 @@ class ComplexForm:
     """
 
     c: str
+    common_case: str = ""
+    is_rare: str = ""
     is_real: bool = False
     ulp: int = 0
     by_norm: bool = False

@@ -200,7 +200,7 @@ class Op:
         number = _complex_of(operands)
         form = None if number is None else self.complex
         if number is not None and form is not None and form.c:
-            return form.c.replace("{t}", number.name).replace("{r}", number.part.name)
+            return _named((common_case and form.common_case) or form.c, number)
         special = self.forms.special(operands, constant)
         if special is not None:
             return fill(special[0], operands, result)
@@ -222,9 +222,20 @@ class Op:
         constant: bool | int | float | None = None,
     ) -> tuple[RangeTest, ...]:
         """Return the tests that elements of the common case pass; an empty tuple if there is no common case."""
-        if self.forms.special(operands, constant) is not None or _complex_of(operands) is not None:
+        number = _complex_of(operands)
+        if number is not None:
+            form = self.complex
+            rare = "" if form is None else form.is_rare
+            return (RangeTest("int", _named(rare, number), "0"),) if rare else ()
+        if self.forms.special(operands, constant) is not None:
             return ()
         return self.forms.tests_for(operands, result, fast)
+
+    def is_scalar(self, operands: tuple[DType, ...]) -> bool:
+        """Whether compilers do not vectorise its plain C, so that it is for elements outside of the common case."""
+        if _complex_of(operands) is None:
+            return self.forms.scalar
+        return self.complex is not None and bool(self.complex.is_rare)
 
     def in_pairs(self, operands: tuple[DType, ...], constant: bool | int | float | None = None) -> bool:
         """Return whether two elements side by side are faster; `constant` is the last operand, where it is one."""
@@ -316,6 +327,11 @@ class Op:
         """Whether a reference gets this value as f32: bf16 for every op, f16 for ops that users define."""
         name = value.dtype.name if isinstance(value, (np.generic, np.ndarray)) else ""
         return name == BF16.numpy or (self.definition is not None and name == F16.numpy)
+
+
+def _named(template: str, number: DType) -> str:
+    """Return a template of complex numbers for one dtype of them."""
+    return template.replace("{t}", number.name).replace("{r}", number.part.name)
 
 
 def _is_complex(value: Any) -> bool:

@@ -2,8 +2,9 @@
  *
  * Contract. Pure, no errno, any argument; branch cuts and special values are those of C99's Annex G and of NumPy, by the
  * sign of zeros; errors, by the norm of the result, within the bound of the op's row. Functions of c64 are those of c128,
- * rounded. Each definition is between blank lines and uses only what is above it, in the headers that are included or in
- * the standard ones: emit copies the ones a kernel needs.
+ * rounded. bcg_<function>_common_<dtype> has the same bits where bcg_<function>_is_rare_<dtype> is false, and no
+ * branch, so that compilers vectorise it. Each definition is between blank lines and uses only what is above it, in the
+ * headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
  * sqrt and tanh follow W. Kahan, Branch cuts for complex elementary functions (1987).
  */
@@ -50,6 +51,17 @@ static inline bcg_c128 bcg_exp_c128(bcg_c128 z)
         return z.re > 0 ? bcg_make_c128(z.re, (double)NAN) : bcg_make_c128(0, copysign(0, z.im));
     }
     return bcg_exp_times(z.re, 1, bcg_cos_f64(z.im), bcg_sin_f64(z.im));
+}
+
+static inline bool bcg_exp_is_rare_c128(bcg_c128 z)
+{
+    return !(fabs(z.re) < 700) || !(fabs(z.im) <= BCG_SIN_COMMON_F64);
+}
+
+static inline bcg_c128 bcg_exp_common_c128(bcg_c128 z)
+{
+    const double size = bcg_exp_f64(z.re);
+    return bcg_make_c128(size * bcg_cos_common_f64(z.im), size * bcg_sin_common_f64(z.im));
 }
 
 /* 2^x (cos y ln 2 + i sin y ln 2); up to 2^27 the angle keeps the digits that its product with ln 2 is rounded by. */
@@ -109,6 +121,20 @@ static inline double bcg_log_size(double x, double y)
     return 0.5 * bcg_log_f64(most * most + least * least);
 }
 
+static inline bool bcg_log_is_rare_c128(bcg_c128 z)
+{
+    const double most = fabs(z.re) > fabs(z.im) ? fabs(z.re) : fabs(z.im);
+    return !(most >= 0x1p-500 && most <= 0x1p+500) || z.re != z.re || z.im != z.im;
+}
+
+static inline bcg_c128 bcg_log_common_c128(bcg_c128 z)
+{
+    const double ax = fabs(z.re), ay = fabs(z.im), most = ax > ay ? ax : ay, least = ax > ay ? ay : ax;
+    const double near = bcg_log1p_f64(bcg_squares_less_one(most, least));
+    const double far = bcg_log_f64(most * most + least * least);
+    return bcg_make_c128(0.5 * (most > 0.5 && most < 1.5 ? near : far), bcg_arctan2_f64(z.im, z.re));
+}
+
 static inline bcg_c128 bcg_log_c128(bcg_c128 z)
 {
     return bcg_make_c128(bcg_log_size(z.re, z.im), bcg_arctan2_f64(z.im, z.re));
@@ -160,6 +186,26 @@ static inline bcg_c128 bcg_sqrt_c128(bcg_c128 z)
                   : bcg_make_c128(other * back, copysign(root * back, y));
 }
 
+static inline bool bcg_sqrt_is_rare_c128(bcg_c128 z)
+{
+    const double most = fabs(z.re) > fabs(z.im) ? fabs(z.re) : fabs(z.im);
+    return !(most >= 0x1p-960 && most <= 0x1p+1020) || z.re != z.re || z.im != z.im;
+}
+
+static inline bcg_c128 bcg_sqrt_common_c128(bcg_c128 z)
+{
+    const double root = sqrt(0.5 * (bcg_hypot_f64(z.re, z.im) + fabs(z.re))), other = fabs(z.im) / (2 * root);
+    return bcg_make_c128(z.re >= 0 ? root : other, copysign(z.re >= 0 ? other : root, z.im));
+}
+
+static inline bool bcg_sinh_is_rare_c128(bcg_c128 z) { return bcg_exp_is_rare_c128(z); }
+
+static inline bcg_c128 bcg_sinh_common_c128(bcg_c128 z)
+{
+    const double c = bcg_cos_common_f64(z.im), s = bcg_sin_common_f64(z.im);
+    return bcg_make_c128(bcg_sinh_f64(z.re) * c, bcg_cosh_f64(z.re) * s);
+}
+
 static inline bcg_c128 bcg_sinh_c128(bcg_c128 z)
 {
     const double x = z.re, y = z.im;
@@ -171,6 +217,14 @@ static inline bcg_c128 bcg_sinh_c128(bcg_c128 z)
     const double c = bcg_cos_f64(y), s = bcg_sin_f64(y);
     if (!(fabs(x) < 700)) return bcg_exp_times(fabs(x), 0.5, copysign(1, x) * c, s);
     return bcg_make_c128(bcg_sinh_f64(x) * c, bcg_cosh_f64(x) * s);
+}
+
+static inline bool bcg_cosh_is_rare_c128(bcg_c128 z) { return bcg_exp_is_rare_c128(z); }
+
+static inline bcg_c128 bcg_cosh_common_c128(bcg_c128 z)
+{
+    const double c = bcg_cos_common_f64(z.im), s = bcg_sin_common_f64(z.im);
+    return bcg_make_c128(bcg_cosh_f64(z.re) * c, bcg_sinh_f64(z.re) * s);
 }
 
 static inline bcg_c128 bcg_cosh_c128(bcg_c128 z)
@@ -211,6 +265,18 @@ static inline bcg_c128 bcg_sin_c128(bcg_c128 z)
     return bcg_make_c128(w.im, w.re);
 }
 
+static inline bool bcg_sin_is_rare_c128(bcg_c128 z) { return bcg_exp_is_rare_c128(bcg_make_c128(z.im, z.re)); }
+
+static inline bcg_c128 bcg_sin_common_c128(bcg_c128 z)
+{
+    const bcg_c128 w = bcg_sinh_common_c128(bcg_make_c128(z.im, z.re));
+    return bcg_make_c128(w.im, w.re);
+}
+
+static inline bool bcg_cos_is_rare_c128(bcg_c128 z) { return bcg_sin_is_rare_c128(z); }
+
+static inline bcg_c128 bcg_cos_common_c128(bcg_c128 z) { return bcg_cosh_common_c128(bcg_make_c128(-z.im, z.re)); }
+
 static inline bcg_c128 bcg_cos_c128(bcg_c128 z) { return bcg_cosh_c128(bcg_make_c128(-z.im, z.re)); }
 
 static inline bcg_c128 bcg_tan_c128(bcg_c128 z)
@@ -244,11 +310,25 @@ static inline bcg_c128 bcg_power_c128(bcg_c128 z, bcg_c128 w)
 
 static inline bcg_c64 bcg_exp_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_exp_c128(bcg_c64_to_c128(z))); }
 
+static inline bool bcg_exp_is_rare_c64(bcg_c64 z) { return bcg_exp_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_exp_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_exp_common_c128(bcg_c64_to_c128(z)));
+}
+
 static inline bcg_c64 bcg_exp2_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_exp2_c128(bcg_c64_to_c128(z))); }
 
 static inline bcg_c64 bcg_expm1_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_expm1_c128(bcg_c64_to_c128(z))); }
 
 static inline bcg_c64 bcg_log_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_log_c128(bcg_c64_to_c128(z))); }
+
+static inline bool bcg_log_is_rare_c64(bcg_c64 z) { return bcg_log_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_log_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_log_common_c128(bcg_c64_to_c128(z)));
+}
 
 static inline bcg_c64 bcg_log2_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_log2_c128(bcg_c64_to_c128(z))); }
 
@@ -258,15 +338,50 @@ static inline bcg_c64 bcg_log1p_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_log1
 
 static inline bcg_c64 bcg_sqrt_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_sqrt_c128(bcg_c64_to_c128(z))); }
 
+static inline bool bcg_sqrt_is_rare_c64(bcg_c64 z) { return bcg_sqrt_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_sqrt_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_sqrt_common_c128(bcg_c64_to_c128(z)));
+}
+
 static inline bcg_c64 bcg_sin_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_sin_c128(bcg_c64_to_c128(z))); }
 
+static inline bool bcg_sin_is_rare_c64(bcg_c64 z) { return bcg_sin_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_sin_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_sin_common_c128(bcg_c64_to_c128(z)));
+}
+
 static inline bcg_c64 bcg_cos_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_cos_c128(bcg_c64_to_c128(z))); }
+
+static inline bool bcg_cos_is_rare_c64(bcg_c64 z) { return bcg_cos_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_cos_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_cos_common_c128(bcg_c64_to_c128(z)));
+}
 
 static inline bcg_c64 bcg_tan_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_tan_c128(bcg_c64_to_c128(z))); }
 
 static inline bcg_c64 bcg_sinh_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_sinh_c128(bcg_c64_to_c128(z))); }
 
+static inline bool bcg_sinh_is_rare_c64(bcg_c64 z) { return bcg_sinh_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_sinh_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_sinh_common_c128(bcg_c64_to_c128(z)));
+}
+
 static inline bcg_c64 bcg_cosh_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_cosh_c128(bcg_c64_to_c128(z))); }
+
+static inline bool bcg_cosh_is_rare_c64(bcg_c64 z) { return bcg_cosh_is_rare_c128(bcg_c64_to_c128(z)); }
+
+static inline bcg_c64 bcg_cosh_common_c64(bcg_c64 z)
+{
+    return bcg_c128_to_c64(bcg_cosh_common_c128(bcg_c64_to_c128(z)));
+}
 
 static inline bcg_c64 bcg_tanh_c64(bcg_c64 z) { return bcg_c128_to_c64(bcg_tanh_c128(bcg_c64_to_c128(z))); }
 

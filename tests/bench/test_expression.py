@@ -100,6 +100,16 @@ def cell(ours, numpy, name="a*b", memory=None):
     return results.Cell(name, "own", 1000, 1000, "fresh", 6000, 2000, timings, memory)
 
 
+def test_complex_operands_are_checked_part_by_part(tmp_path):
+    """A buffer of complex numbers is filled with what is wrong, and functions may be off by their bound."""
+    np.save(tmp_path / "z.npy", (np.arange(1, 40) * (1 + 2j)).astype(np.complex64))
+    for text in ("z * z + z", "abs(z)", "exp(z / 40)"):
+        stream = io.StringIO()
+        given = [text, "--in", f"z={tmp_path / 'z.npy'}", "--rounds", "1", "--peers", "numpy"]
+        assert runner.main(given, stream) == 0
+        assert "bcastgen" in stream.getvalue() and "wrong" not in stream.getvalue()
+
+
 def test_the_table_says_how_far_each_is_from_the_limit():
     lines = expression.table([cell(1e-6, 4e-6, memory=0.5e-6)]).splitlines()
     assert lines[4].split() == ["numpy", "4.00", "us", "2.0", "12%"]

@@ -68,13 +68,14 @@ def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: in
     many = variants * sum(statement.op.ulp > 0 for statement in nest.body) > _MAX_FUNCTIONS
     for at in sorted(statements):
         statement = nest.body[at]
+        scalar = statement.op.is_scalar(statement.operand_dtypes)
         found = statement.op.range_tests_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
-        if not found or (many and not statement.op.forms.scalar):
+        if not found or (many and not scalar):
             continue
         own = [BlockTest(at, row.c, row.number, row.most) for row in found]
         read = {statement.operands[place] for test in own for place in test.places}
         # A test that computes a function itself pays only where compilers do not vectorise the full form.
-        if any(nest.body[of].op.ulp for of in made_of(nest, read, statements)[0]) and not statement.op.forms.scalar:
+        if any(nest.body[of].op.ulp for of in made_of(nest, read, statements)[0]) and not scalar:
             continue
         short.add(at)
         needed |= read

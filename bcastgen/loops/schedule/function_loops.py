@@ -83,7 +83,7 @@ def _is_in_pairs(nest: Nest, statements: frozenset[int], short: bool) -> bool:
     if len(functions) != 1:
         return False
     (row,) = functions
-    return row.op.in_pairs(row.operand_dtypes, row.constant) and (short or not row.op.forms.scalar)
+    return row.op.in_pairs(row.operand_dtypes, row.constant) and (short or not row.op.is_scalar(row.operand_dtypes))
 
 
 def function_loops(
