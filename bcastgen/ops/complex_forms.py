@@ -69,7 +69,7 @@ def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
 _VECTORISED = ("sqrt", "exp", "log", "sin", "cos", "sinh", "cosh")
 
 
-def _vectorised(name: str) -> dict[str, str]:
+def _vectorised(name: str) -> dict[str, Any]:
     """Return the templates of a function's common case."""
     return {"common_case": f"bcg_{name}_common_{{t}}({{0}})", "is_rare": f"bcg_{name}_is_rare_{{t}}({{0}})"}
 
