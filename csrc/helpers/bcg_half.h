@@ -57,10 +57,12 @@ static inline void bcg_f16_lanes_to_f32(const uint16_t *x, float *r)
 #elif defined __F16C__ && defined __GNUC__ && !defined __clang__
     typedef short halves __attribute__((vector_size(16)));
     typedef float floats __attribute__((vector_size(32)));
-    halves from[2];
-    memcpy(from, x, sizeof from);
-    const floats to[] = {__builtin_ia32_vcvtph2ps256(from[0]), __builtin_ia32_vcvtph2ps256(from[1])};
-    memcpy(r, to, sizeof to);
+    for (int i = 0; i < 16; i += 8) {
+        halves from; /* One vector: gcc copies an array of two in smaller parts, and a load waits for stores of parts. */
+        memcpy(&from, x + i, sizeof from);
+        const floats to = __builtin_ia32_vcvtph2ps256(from);
+        memcpy(r + i, &to, sizeof to);
+    }
 #else
     for (int i = 0; i < 16; i++) r[i] = bcg_f16_to_f32(x[i]);
 #endif
@@ -79,10 +81,12 @@ static inline void bcg_f32_lanes_to_f16(const float *x, uint16_t *r)
 #elif defined __F16C__ && defined __GNUC__ && !defined __clang__
     typedef short halves __attribute__((vector_size(16)));
     typedef float floats __attribute__((vector_size(32)));
-    floats from[2];
-    memcpy(from, x, sizeof from);
-    const halves to[] = {__builtin_ia32_vcvtps2ph256(from[0], 0), __builtin_ia32_vcvtps2ph256(from[1], 0)};
-    memcpy(r, to, sizeof to);
+    for (int i = 0; i < 16; i += 8) {
+        floats from;
+        memcpy(&from, x + i, sizeof from);
+        const halves to = __builtin_ia32_vcvtps2ph256(from, 0);
+        memcpy(r + i, &to, sizeof to);
+    }
 #else
     for (int i = 0; i < 16; i++) r[i] = bcg_f32_to_f16(x[i]);
 #endif

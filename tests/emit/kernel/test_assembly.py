@@ -1,0 +1,50 @@
+"""The instructions that compilers make of kernels' loops: those that a loop is written for, and none that waits."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from bcastgen import from_text
+from bcastgen.runtime.toolchain import cpu_features
+
+FEATURES = cpu_features().split()
+
+
+def listing_of(text, given, cache, monkeypatch):
+    """The instructions of a kernel that gcc compiles for this machine."""
+    monkeypatch.setenv("BCASTGEN_CC", "gcc")
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(cache))
+    from_text(text)(*given)
+    (made,) = cache.rglob("kernel.so")
+    return subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", made], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def inner_loops(listing):
+    """The instructions of each loop without another jump in it: from where its last one jumps to."""
+    lines = [re.match(r"\s*([0-9a-f]+):\s*(.*)", line) for line in listing.splitlines()]
+    code = [(int(match[1], 16), match[2]) for match in lines if match]
+    places = {address: at for at, (address, _) in enumerate(code)}
+    for at, (address, text) in enumerate(code):
+        jump = re.match(r"j\w+\s+([0-9a-f]+)\b", text)
+        if jump and int(jump[1], 16) <= address:
+            body = [one for _, one in code[places[int(jump[1], 16)] : at]]
+            if not any(one.startswith(("j", "call", "ret")) for one in body):
+                yield body
+
+
+@pytest.mark.skipif("f16c" not in FEATURES, reason="this processor converts no halves")
+def test_halves_are_loaded_and_stored_as_whole_vectors(tmp_path, monkeypatch):
+    """A vector that is loaded from where its parts were just stored waits for them: ten times the time."""
+    given = np.ones((2, 1000), np.float16)
+    loops = [*inner_loops(listing_of("a + b", given, tmp_path, monkeypatch))]
+    converting = [body for body in loops if any("vcvtph2ps" in one or "vcvtps2ph" in one for one in body)]
+    assert len(converting) >= 3
+    for body in converting:
+        data = [one for one in body if re.match(r"mov[a-z]*\s.*\(", one)]
+        assert not data, body
