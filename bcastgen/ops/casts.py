@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BOOL, F32, I32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..core.dtypes import BOOL, F32, F64, I32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 
 __all__ = ["cast_c", "cast_reference", "kind_of", "truncated_c"]
 
@@ -39,7 +39,9 @@ def _real_cast(source: DType, result: DType) -> str:
     if result.is_float16:
         return _to_half(source)
     if not (source.is_float and result.is_integer):
-        return f"({result.c}){{0}}"
+        # Without AVX-512 no instruction does so for a vector.
+        splits = source.is_integer and source.bits == 64 and result is F64
+        return f"bcg_{source}_to_f64({{0}})" if splits else f"({result.c}){{0}}"
     return truncated_c("{0}", source, result)
 
 

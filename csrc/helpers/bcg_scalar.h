@@ -480,6 +480,59 @@ static inline double bcg_within_f64(double x, double least, double most)
     return bcg_from_bits_f64(below < lower ? below : lower);
 }
 
+/* Whether no instruction converts vectors of doubles from or to integers of 64 bits, while sums of halves do so. */
+#if defined(__x86_64__) && defined(__SSE4_1__) && !defined(__AVX512DQ__)
+#define BCG_CONVERTS_HALVES 1
+#else
+#define BCG_CONVERTS_HALVES 0
+#endif
+
+/* x as a double: its halves are digits of 2^52 and of 2^84 + 2^63; only the last sum rounds. */
+static inline double bcg_i64_to_f64(int64_t x)
+{
+#if BCG_CONVERTS_HALVES
+    const double low = bcg_from_bits_f64(0x4330000000000000u | ((uint64_t)x & 0xffffffffu));
+    const double high = bcg_from_bits_f64(0x4530000080000000u ^ ((uint64_t)x >> 32));
+    return (high - 0x1.00000801p+84) + low;
+#else
+    return (double)x;
+#endif
+}
+
+/* x as a double: its halves are digits of 2^52 and of 2^84; only the last sum rounds. */
+static inline double bcg_u64_to_f64(uint64_t x)
+{
+#if BCG_CONVERTS_HALVES
+    const double low = bcg_from_bits_f64(0x4330000000000000u | (x & 0xffffffffu));
+    const double high = bcg_from_bits_f64(0x4530000000000000u | x >> 32);
+    return (high - 0x1.00000001p+84) + low;
+#else
+    return (double)x;
+#endif
+}
+
+/* The whole part of x, which is in range: x is an upper half times 2^32 and a lower one, each the digits of a sum. */
+static inline int64_t bcg_whole_i64(double x)
+{
+#if BCG_CONVERTS_HALVES
+    const double whole = trunc(x), high = floor(whole * 0x1p-32), low = whole - high * 0x1p+32;
+    return (int64_t)(bcg_bits_f64(high + 0x1.8p+52) << 32 | (bcg_bits_f64(low + 0x1p+52) & 0xffffffffu));
+#else
+    return (int64_t)x;
+#endif
+}
+
+/* As the one before. */
+static inline uint64_t bcg_whole_u64(double x)
+{
+#if BCG_CONVERTS_HALVES
+    const double whole = trunc(x), high = floor(whole * 0x1p-32), low = whole - high * 0x1p+32;
+    return bcg_bits_f64(high + 0x1p+52) << 32 | (bcg_bits_f64(low + 0x1p+52) & 0xffffffffu);
+#else
+    return (uint64_t)x;
+#endif
+}
+
 /* The whole part of x, into the range of an integer type; NaN is 0. `least` and `most` are ends of that range as floats
  * have them (-0 for 0), and `rest` is what `most` lacks: the type's largest number less the largest float below. */
 static inline int32_t bcg_truncate_i32_f32(float x, float least, float most, int32_t rest)
@@ -496,13 +549,13 @@ static inline uint32_t bcg_truncate_u32_f32(float x, float least, float most, ui
 /* As the first of these. */
 static inline int64_t bcg_truncate_i64_f32(float x, float least, float most, int64_t rest)
 {
-    return x == x ? (int64_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+    return x == x ? bcg_whole_i64((double)bcg_within_f32(x, least, most)) | (x > most ? rest : 0) : 0;
 }
 
 /* As the first of these. */
 static inline uint64_t bcg_truncate_u64_f32(float x, float least, float most, uint64_t rest)
 {
-    return x == x ? (uint64_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+    return x == x ? bcg_whole_u64((double)bcg_within_f32(x, least, most)) | (x > most ? rest : 0) : 0;
 }
 
 /* As the first of these. */
@@ -520,13 +573,13 @@ static inline uint32_t bcg_truncate_u32_f64(double x, double least, double most,
 /* As the first of these. */
 static inline int64_t bcg_truncate_i64_f64(double x, double least, double most, int64_t rest)
 {
-    return x == x ? (int64_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+    return x == x ? bcg_whole_i64(bcg_within_f64(x, least, most)) | (x > most ? rest : 0) : 0;
 }
 
 /* As the first of these. */
 static inline uint64_t bcg_truncate_u64_f64(double x, double least, double most, uint64_t rest)
 {
-    return x == x ? (uint64_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+    return x == x ? bcg_whole_u64(bcg_within_f64(x, least, most)) | (x > most ? rest : 0) : 0;
 }
 
 /* Negative, 0 or positive as x is below, equal to or above y, by value. */

@@ -48,3 +48,22 @@ def test_halves_are_loaded_and_stored_as_whole_vectors(tmp_path, monkeypatch):
     for body in converting:
         data = [one for one in body if re.match(r"mov[a-z]*\s.*\(", one)]
         assert not data, body
+
+
+@pytest.mark.skipif("avx2" not in FEATURES, reason="this processor has no vectors of four doubles")
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("a * 0.5", np.int64),
+        ("a * 0.5", np.uint64),
+        ("a.astype(int64)", np.float64),
+        ("a.astype(uint64)", np.float64),
+        ("a.astype(int64)", np.float32),
+    ],
+)
+def test_integers_of_64_bits_become_doubles_in_vectors(text, given, tmp_path, monkeypatch):
+    listing = listing_of(text, [np.ones(1000, given)], tmp_path, monkeypatch)
+    wide = [body for body in inner_loops(listing) if any(re.search(r"%[yz]mm", one) for one in body)]
+    assert any("pd" in one for body in wide for one in body)
+    for body in wide:
+        assert not any(re.match(r"v?cvt(t?sd2si|si2sd)", one) for one in body), body
