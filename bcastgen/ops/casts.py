@@ -2,7 +2,7 @@
 
 In: a source and a target dtype.  Out: a C template, and NumPy values converted as it does.
 
-    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)bcg_truncate_i32_f32({0}, -0.0f, 255.0f, 0)"
+    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)(int32_t)bcg_within_f32({0}, -0.0f, 255.0f)"
     cast_reference(np.float32(300.7), dtype("i8")) -> 127
 """
 
@@ -101,6 +101,9 @@ def truncated_c(x: str, source: DType, result: DType) -> str:
     least = "-0.0" if result.kind == "unsigned" else f"-0x1p{result.bits - 1}"
     wide = ("u" if result.kind == "unsigned" and result.bits >= 32 else "i") + str(max(result.bits, 32))
     ends = f"{least}{suffix}, {_digits(result.max - rest)}{suffix}"
+    if result.kind == "unsigned" and result.bits < 32:
+        # NaN becomes the lower end, which is 0.
+        return f"({result.c})(int32_t)bcg_within_{source.computed_in}({x}, {ends})"
     call = f"bcg_truncate_{wide}_{source.computed_in}({x}, {ends}, {hex(rest) if rest else 0})"
     return call if result.bits >= 32 else f"({result.c}){call}"
 

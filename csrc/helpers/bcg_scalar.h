@@ -462,22 +462,18 @@ static inline int32_t bcg_saturating_subtract_i32(int32_t x, int32_t y)
     return ((x ^ y) & (x ^ rest)) < 0 ? end : rest;
 }
 
-/* x, raised to least and lowered to most; any number in between for NaN. Bits of floats are in order, from 0 either way,
- * and compilers have one instruction for the lesser of two integers. `least` is negative or -0, `most` positive. */
+/* x, raised to least and lowered to most; `least` for NaN. `least` is negative or -0, `most` positive. */
 static inline float bcg_within_f32(float x, float least, float most)
 {
-    const int32_t bits = (int32_t)bcg_bits_f32(x), upper = (int32_t)bcg_bits_f32(most);
-    const uint32_t below = (uint32_t)(bits < upper ? bits : upper), lower = bcg_bits_f32(least);
-    return bcg_from_bits_f32(below < lower ? below : lower);
+    const float raised = x > least ? x : least;
+    return raised < most ? raised : most;
 }
 
-/* x, raised to least and lowered to most, by integers as compilers have them; any number in between for NaN. `least` is
- * negative or -0, `most` positive. */
+/* x, raised to least and lowered to most; `least` for NaN. `least` is negative or -0, `most` positive. */
 static inline double bcg_within_f64(double x, double least, double most)
 {
-    const int64_t bits = (int64_t)bcg_bits_f64(x), upper = (int64_t)bcg_bits_f64(most);
-    const uint64_t below = (uint64_t)(bits < upper ? bits : upper), lower = bcg_bits_f64(least);
-    return bcg_from_bits_f64(below < lower ? below : lower);
+    const double raised = x > least ? x : least;
+    return raised < most ? raised : most;
 }
 
 /* Whether no instruction converts vectors of doubles from or to integers of 64 bits, while sums of halves do so. */
@@ -540,22 +536,23 @@ static inline int32_t bcg_truncate_i32_f32(float x, float least, float most, int
     return x == x ? (int32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
 }
 
-/* As the first of these. */
+/* As the one before; NaN becomes `least`, which is 0. */
 static inline uint32_t bcg_truncate_u32_f32(float x, float least, float most, uint32_t rest)
 {
-    return x == x ? (uint32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+    return (uint32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0);
 }
 
 /* As the first of these. */
 static inline int64_t bcg_truncate_i64_f32(float x, float least, float most, int64_t rest)
 {
-    return x == x ? bcg_whole_i64((double)bcg_within_f32(x, least, most)) | (x > most ? rest : 0) : 0;
+    const float number = x == x ? x : 0;
+    return bcg_whole_i64((double)bcg_within_f32(number, least, most)) | (x > most ? rest : 0);
 }
 
 /* As the first of these. */
 static inline uint64_t bcg_truncate_u64_f32(float x, float least, float most, uint64_t rest)
 {
-    return x == x ? bcg_whole_u64((double)bcg_within_f32(x, least, most)) | (x > most ? rest : 0) : 0;
+    return bcg_whole_u64((double)bcg_within_f32(x, least, most)) | (x > most ? rest : 0);
 }
 
 /* As the first of these. */
@@ -564,7 +561,8 @@ static inline int32_t bcg_truncate_i32_f64(double x, double least, double most, 
     return x == x ? (int32_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
 }
 
-/* As the first of these. */
+/* As the first of these. The select of an integer is not for NaN only: gcc takes a conversion there and back for trunc,
+ * whose zeros have signs. */
 static inline uint32_t bcg_truncate_u32_f64(double x, double least, double most, uint32_t rest)
 {
     return x == x ? (uint32_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
@@ -573,13 +571,14 @@ static inline uint32_t bcg_truncate_u32_f64(double x, double least, double most,
 /* As the first of these. */
 static inline int64_t bcg_truncate_i64_f64(double x, double least, double most, int64_t rest)
 {
-    return x == x ? bcg_whole_i64(bcg_within_f64(x, least, most)) | (x > most ? rest : 0) : 0;
+    const double number = x == x ? x : 0;
+    return bcg_whole_i64(bcg_within_f64(number, least, most)) | (x > most ? rest : 0);
 }
 
 /* As the first of these. */
 static inline uint64_t bcg_truncate_u64_f64(double x, double least, double most, uint64_t rest)
 {
-    return x == x ? bcg_whole_u64(bcg_within_f64(x, least, most)) | (x > most ? rest : 0) : 0;
+    return bcg_whole_u64(bcg_within_f64(x, least, most)) | (x > most ? rest : 0);
 }
 
 /* Negative, 0 or positive as x is below, equal to or above y, by value. */

@@ -57,11 +57,11 @@ def test_large_integers_are_rounded_once(source, target, bits):
 @pytest.mark.parametrize("name", ["f32", "f64"])
 def test_there_and_back_a_zero_has_no_sign(name):
     x = np.array([-0.3, -0.0, -0.9, 0.2] * 20, name.replace("f", "float"))
-    for target in ("int8", "i32", "i64"):
+    for target in ("int8", "i32", "i64", "uint8", "u16", "u32", "u64"):
         back = from_text(f"({name}[n] x) -> {name}({target}(x))")(x)
         assert not np.signbit(back).any()
 
 
 def test_ends_are_the_floats_next_to_them():
     assert truncated_c("x", dtype("f32"), dtype("i32")) == "bcg_truncate_i32_f32(x, -0x1p31f, 2147483520.0f, 0x7f)"
-    assert truncated_c("x", dtype("f64"), dtype("u8")) == "(uint8_t)bcg_truncate_i32_f64(x, -0.0, 255.0, 0)"
+    assert truncated_c("x", dtype("f64"), dtype("u8")) == "(uint8_t)(int32_t)bcg_within_f64(x, -0.0, 255.0)"
