@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ..core import dtypes
-from ..core.errors import DTypeError, with_article
+from ..core.errors import DTypeError, TraceError, with_article
 
 __all__ = ["as_ndarray", "as_own", "written"]
 
@@ -34,7 +35,14 @@ def as_ndarray(what: str, tensor: Any, is_out: bool = False) -> np.ndarray[Any, 
     ------
     DTypeError
         If the tensor is on another device, sparse or quantised, or records gradients; says how to convert it.
+    TraceError
+        If torch is tracing a function, or maps it over a dim.
     """
+    if torch.jit.is_tracing():
+        raise TraceError(
+            f"{what} is traced by torch.jit, which would keep the result for a constant; register the kernel "
+            "(torch.library, docs/arrays.md), or call it outside of the traced function"
+        )
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         raise DTypeError(f"{what} is {with_article(type(tensor).__name__)}, which may mean more; pass a plain tensor")
     if tensor.device.type != "cpu":
@@ -49,6 +57,11 @@ def as_ndarray(what: str, tensor: Any, is_out: bool = False) -> np.ndarray[Any, 
         )
     if is_out and (tensor.is_conj() or tensor.is_neg()):
         raise DTypeError(f"{what} is a conjugated or negated view; pass a tensor of its own")
+    if is_functorch_wrapped_tensor(tensor):
+        raise TraceError(
+            f"{what} is seen by a transform of torch (vmap, torch.func), which cannot look into a kernel; call it with "
+            "the whole tensor, since kernels broadcast, or register it (torch.library, docs/arrays.md)"
+        )
     plain = tensor.detach().resolve_conj().resolve_neg()
     name = str(plain.dtype).removeprefix("torch.")
     if name in _BY_BITS:

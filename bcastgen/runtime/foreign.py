@@ -4,15 +4,20 @@ In: the class of an operand.  Out: the name of a module, or None.
 
     integration_of(torch.Tensor)  ->  "torch_tensors"          integration_of(list)  ->  None
 
-Nothing is imported to find out: an object's library has been imported by its owner.
+Nothing is imported to find out: an object's library has been imported by its owner. And a decorator that keeps
+torch.compile out of bcastgen's own functions.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+import sys
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
-__all__ = ["integration_of"]
+__all__ = ["integration_of", "unseen_by_dynamo"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # By the package and the name of a class or of one of its bases.
 _MODULES = {
@@ -40,3 +45,23 @@ def integration_of(kind: type) -> str | None:
 def _found(kind: Any) -> str | None:
     rows = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
     return next((_MODULES[row] for row in rows if row in _MODULES), None)
+
+
+def unseen_by_dynamo(function: _Function) -> _Function:
+    """Decorate a function that torch.compile must not look into, nor into what it calls.
+
+    A function that torch compiles goes on in plain Python where it calls a kernel, but torch then compiles each frame
+    of Python that it comes to, and cannot do so with bcastgen's.
+    """
+    hidden: Callable[..., Any] | None = None
+
+    @wraps(function)
+    def call(*given: Any) -> Any:
+        nonlocal hidden
+        if "torch._dynamo" not in sys.modules:
+            return function(*given)
+        if hidden is None:
+            hidden = sys.modules["torch"].compiler.disable(function)
+        return hidden(*given)
+
+    return call  # type: ignore[return-value]

@@ -22,7 +22,7 @@ from bcastgen.core.subclasses import own_meaning
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype, in_wider
 from .argument_errors import missing_arguments, too_many, unexpected
-from .foreign import integration_of
+from .foreign import integration_of, unseen_by_dynamo
 from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
 from .outs import Inferring, bind_outs, call_with_outs
 
@@ -55,6 +55,7 @@ class CleanCall(Inferring, Protocol):
         """Whether results without dims become NumPy scalars."""
 
 
+@unseen_by_dynamo
 def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
     """Call a kernel with any arguments a user may pass.
 

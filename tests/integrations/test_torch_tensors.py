@@ -137,3 +137,37 @@ def test_outs_are_checked():
     with pytest.raises(bg.DTypeError, match=r"arrays of several libraries.*Tensor"):
         pandas = pytest.importorskip("pandas", reason="pandas is not installed (pip install -e .[arrays])")
         scaled(x, pandas.Series([1, 2, 3]))
+
+
+@pytest.mark.parametrize("operand", ["new", "seen"])
+def test_a_compiled_function_calls_a_kernel_between_its_parts(operand):
+    kernel = bg.jit(lambda x: np.exp(x) * 2)
+    if operand == "seen":
+        kernel(torch.zeros(3))
+    compiled = torch.compile(lambda x: kernel(x) + x * 1 + 1, backend="eager")
+    assert compiled(torch.zeros(3)).tolist() == [3, 3, 3]
+    with pytest.raises(bg.DTypeError, match="requires grad"):
+        compiled(torch.zeros(3, requires_grad=True))
+
+
+def test_a_compiled_function_has_a_registered_kernel_as_one_op():
+    @torch.library.custom_op("bcastgen_tests::scaled", mutates_args=())
+    def op(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return scaled(x, y)
+
+    op.register_fake(lambda x, y: torch.empty(torch.broadcast_shapes(x.shape, y.shape), dtype=x.dtype))
+    compiled = torch.compile(lambda x, y: op(x * 1, y).sum(), backend="aot_eager", fullgraph=True)
+    assert compiled(torch.ones(2, 1), torch.arange(3.0)) == 12
+
+
+@pytest.mark.filterwarnings("ignore")  # torch is about to remove torch.jit
+def test_tensors_that_stand_for_others_are_refused():
+    x = torch.ones(2, 3)
+    for call in (
+        lambda: torch.vmap(lambda x: scaled(x, 2))(x),
+        lambda: torch.func.jvp(lambda x: scaled(x, 2), (x,), (x,)),
+    ):
+        with pytest.raises(bg.TraceError, match=r"operand 'x' of scaled\(\) .*vmap.*whole tensor.*torch\.library"):
+            call()
+    with pytest.raises(bg.TraceError, match=r"traced by torch\.jit"):
+        torch.jit.trace(lambda x: scaled(x, 2), x)
