@@ -48,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
     parser.add_argument("--shape", metavar="NAME=NxM", help="an operand of random values of this shape", **several)
-    parser.add_argument("--in", dest="inputs", metavar="NAME=FILE", help="an operand in a .npy file", **several)
+    parser.add_argument(
+        "--in", dest="inputs", metavar="NAME=FILE", help="an operand in a .npy, .npz, .csv or .parquet file", **several
+    )
     parser.add_argument(
         "--dtype", default="float64", help="of the operands of --shape without a type (default: float64)"
     )
@@ -124,7 +126,7 @@ def _operand(
     rng: np.random.Generator,
 ) -> Array:
     if name in files:
-        return np.asarray(load_array(files[name]))
+        return np.asarray(load_array(files[name], name))
     known = None if declared is None or declared.unranked else [dim.extent for dim in declared.dims]
     if name in shapes:
         shape = _shape(name, shapes[name])

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--in",
         dest="inputs",
         metavar="NAME=FILE",
-        help="an operand: a .npy, .npz or .csv file, or a number; - is stdin",
+        help="an operand: a number, or a .npy, .npz, .csv or .parquet file, whose array or column NAME is taken; - is stdin",
         **several,
     )
     parser.add_argument(
@@ -47,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate over the given operands, and print or write the results."""
     kernel = read_kernel(options)
+    if sum(text.partition("=")[2] == "-" for text in options.inputs) > 1:
+        raise ParseError("--in gives stdin to several operands, and it is one file; give the others files of their own")
     operands = _by_name("--in", map(_operand, options.inputs))
     slots = tuple(kernel.operands[at] for at in kernel.expression.free_extents)
     names = tuple(name for name in kernel.operands if name not in slots)
@@ -97,7 +99,6 @@ def _extent(text: str) -> tuple[str, int]:
 
 
 def _operand(text: str) -> tuple[str, Any]:
-
     name, equals, value = text.partition("=")
     if not equals:
         raise ParseError(f"--in {text!r} is not NAME=FILE; write --in a=a.npy or --in n=3")
@@ -109,6 +110,6 @@ def _operand(text: str) -> tuple[str, Any]:
             return name, number(value)
         except ValueError:
             continue
-    if value != "-" and not value.endswith((".npy", ".npz", ".csv")) and not os.path.exists(value):
+    if value != "-" and not value.endswith((".npy", ".npz", ".csv", ".parquet")) and not os.path.exists(value):
         raise ParseError(f"--in {excerpt(text)}: {excerpt(value)} is neither a number nor a file")
     return name, load_array(value, name)

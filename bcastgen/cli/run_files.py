@@ -7,6 +7,7 @@ In: paths.  Out: arrays; files that are either complete or absent.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -25,42 +26,64 @@ from ..shape.types.cursor import excerpt
 __all__ = ["load_array", "result_files", "save_results"]
 
 
-def load_array(path: str, name: str = "") -> Any:
-    """Return the array of a .npy or .csv file, or of an .npz archive the one of this name, or its only one.
+# What files of other kinds begin with, and what to do with them.
+_OTHERS = {
+    b"\x89HDF": "an HDF5 file; read the array, write it by numpy.save, and give that file",
+    b"\x80": "a pickle, which may run programs; write the array by numpy.save, and give that file",
+}
+# Results are not written as these, though `load_array` reads some of them.
+_NOT_WRITTEN = (".csv", ".tsv", ".txt", ".parquet", ".h5", ".hdf5", ".zarr", ".json", ".pkl")
 
-    A .csv file has numbers, and may have one line of headings; a .parquet file gives its column of this name, or its
-    only one; ``-`` is a .npy file on stdin.
+
+def load_array(path: str, name: str = "") -> Any:
+    """Return the array of a .npy file, or of an .npz, .csv or .parquet file the array or column of this name.
+
+    An archive or a .parquet file of one array gives that one, whatever its name. A .csv file without this name as a
+    heading gives the table of all its numbers. ``-`` is any of these on stdin.
 
     Raises
     ------
     ParseError
         If there is no array of numbers.
     """
-    if path.endswith(".csv"):
-        return _table(path)
-    if path.endswith(".parquet"):
-        return _column(path, name)
+    what = "what is on stdin" if path == "-" else path
+    with contextlib.nullcontext(io.BytesIO(sys.stdin.buffer.read())) if path == "-" else open(path, "rb") as file:
+        head = file.read(6)
+        file.seek(0)
+        if path.endswith(".csv") or (path == "-" and _is_text(head)):
+            return _table(what, file, name)
+        if path.endswith(".parquet") or head.startswith(b"PAR1"):
+            return _column(what, file, name)
+        return _array(what, file, head, name)
+
+
+def _is_text(head: bytes) -> bool:
+    """Return whether bytes that a file begins with are text; the last character may be cut."""
     try:
-        with contextlib.nullcontext(io.BytesIO(sys.stdin.buffer.read())) if path == "-" else open(path, "rb") as file:
-            array = np.load(file, allow_pickle=False)
-            if not isinstance(array, np.ndarray):
-                array = _member(path, name, array)
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return head != b"" and all(each.isprintable() or each.isspace() for each in text)
+
+
+def _array(what: str, file: IO[bytes], head: bytes, name: str) -> Any:
+    """Return the array of a .npy file or an .npz archive, of which the first bytes are given."""
+    try:
+        if not head.startswith((b"\x93NUMPY", b"PK")):
+            kind = next((kind for begin, kind in _OTHERS.items() if head.startswith(begin)), None)
+            raise ParseError(f"{what} is not a .npy file of numbers" if kind is None else f"{what} is {kind}")
+        array = np.load(file, allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            array = array[_chosen(f"{what} is an archive without an array", name, array.files)]
     except (OSError, ParseError):
         raise
     except Exception as error:
-        # NumPy's reader raises many kinds of errors: for syntax, archives, sizes.
-        why = (str(error) or type(error).__name__).splitlines()[0]
-        raise ParseError(f"{_shown(path)} is not a .npy file of numbers ({why})") from None
+        # NumPy's reader raises many kinds of errors: for syntax, archives, sizes, Python objects.
+        told = (str(error) or type(error).__name__).splitlines()[0]
+        why = "it has Python objects" if "allow_pickle" in told else told
+        raise ParseError(f"{what} is not a .npy file of numbers ({why})") from None
     # A .npy file that numpy.save writes of bf16 says only that an element has two bytes.
     return array.view(BF16.np) if array.dtype == "V2" else array
-
-
-def _shown(path: str) -> str:
-    return "what is on stdin" if path == "-" else path
-
-
-def _member(path: str, name: str, archive: Any) -> Any:
-    return archive[_chosen(f"{_shown(path)} is an archive without an array", name, archive.files)]
 
 
 def _chosen(without: str, name: str, names: Sequence[str]) -> str:
@@ -71,40 +94,40 @@ def _chosen(without: str, name: str, names: Sequence[str]) -> str:
     raise ParseError(f"{without} {name!r}; it {held}")
 
 
-def _column(path: str, name: str) -> Any:
+def _column(what: str, file: IO[bytes], name: str) -> Any:
     """Return a column of a .parquet file."""
-    with open(path, "rb") as file:
-        try:
-            from pyarrow import ArrowException, parquet  # noqa: PLC0415 - only these files need it
-        except ImportError:
-            raise ParseError(
-                f"{path} needs pyarrow, which is not installed; install it (pip install pyarrow)"
-            ) from None
-        try:
-            opened = parquet.ParquetFile(file)
-            chosen = _chosen(f"{path} has no column", name, opened.schema_arrow.names)
-            column = opened.read([chosen])[chosen]
-        except (ArrowException, OSError) as error:
-            why = (str(error) or type(error).__name__).splitlines()[0]
-            raise ParseError(f"{path} is not a .parquet file ({excerpt(why)})") from None
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415 - only these files need it
+    except ImportError:
+        raise ParseError(f"{what} needs pyarrow, which is not installed; install it (pip install pyarrow)") from None
+    try:
+        opened = parquet.ParquetFile(file)
+        chosen = _chosen(f"{what} has no column", name, opened.schema_arrow.names)
+        column = opened.read([chosen])[chosen]
+    except (ArrowException, OSError) as error:
+        why = (str(error) or type(error).__name__).splitlines()[0]
+        raise ParseError(f"{what} is not a .parquet file ({excerpt(why)})") from None
     if column.null_count:
         raise ParseError(
-            f"{path}: column {chosen!r} has {column.null_count} nulls, which no kernel reads; fill them first"
+            f"{what}: column {chosen!r} has {column.null_count} nulls, which no kernel reads; fill them first"
         )
     return column.to_numpy()
 
 
-def _table(path: str) -> Any:
-    """Return the numbers of a .csv file; a first line without any number is its headings."""
-    lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    headings = bool(lines) and not any(map(_is_number, lines[0].split(",")))
+def _table(what: str, file: IO[bytes], name: str) -> Any:
+    """Return the numbers of a .csv file, or its column of this name; a first line without numbers is its headings."""
+    # What Excel writes begins with a mark that utf-8-sig knows.
+    lines = file.read().decode("utf-8-sig", errors="replace").splitlines()
+    first = [cell.strip().strip('"') for cell in lines[0].split(",")] if lines else []
+    headings = bool(first) and not any(map(_is_number, first))
+    column = first.index(name) if headings and name in first else None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return np.loadtxt(lines, delimiter=",", skiprows=int(headings))
+            return np.loadtxt(lines, delimiter=",", skiprows=int(headings), usecols=column, quotechar='"')
     except (ValueError, UserWarning) as error:
         why = str(error).splitlines()[0]
-        raise ParseError(f"{path} is not a table of numbers ({excerpt(why)})") from None
+        raise ParseError(f"{what} is not a table of numbers ({excerpt(why)})") from None
 
 
 def _is_number(text: str) -> bool:
@@ -121,9 +144,12 @@ def result_files(given: Sequence[str], results: tuple[str, ...]) -> tuple[Path, 
     Raises
     ------
     ParseError
-        If there are not as many files as results.
+        If there are not as many files as results, or one is to be of another kind.
     """
     files = tuple(map(Path, given))
+    other = next((file for file in files if file.suffix.lower() in _NOT_WRITTEN), None)
+    if other is not None:
+        raise ParseError(f"--out {other}: results are written as .npy or .npz; write {other.with_suffix('.npy')}")
     archive = len(files) == 1 and files[0].suffix == ".npz"
     if files and not archive and len(files) != len(results):
         what = f"{len(results)} result{'s' * (len(results) > 1)} ({', '.join(results)})"

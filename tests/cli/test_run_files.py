@@ -1,4 +1,4 @@
-"""Operands are read from .npy, .npz and .csv files and from stdin; a result goes to stdout."""
+"""Operands are read from .npy, .npz, .csv and .parquet files and from stdin; a result goes to stdout."""
 
 from __future__ import annotations
 
@@ -38,6 +38,33 @@ def test_what_is_no_table_of_numbers_is_refused(tmp_path, text):
         load_array(str(file))
 
 
+def test_a_table_gives_the_column_with_the_operands_name_as_heading(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text('when, "p",q\n"1 May, noon",1.5,2\n"2 May, noon",3,4\n')
+    assert load_array(str(file), "p").tolist() == [1.5, 3] and load_array(str(file), "q").tolist() == [2, 4]
+    with pytest.raises(ParseError, match="is not a table of numbers"):
+        load_array(str(file), "x")
+
+
+@pytest.mark.parametrize(
+    ("begins", "told"),
+    [
+        (b"\x89HDF\r\n\x1a\n", "is an HDF5 file; read the array, write it by numpy.save"),
+        (b"\x80\x04\x95", "is a pickle, which may run programs"),
+        (b"\x7fELF", "is not a .npy file of numbers"),
+    ],
+)
+def test_files_of_other_kinds_are_refused_without_unsafe_advice(begins, told, tmp_path):
+    file = tmp_path / "data"
+    file.write_bytes(begins + bytes(100))
+    with pytest.raises(ParseError, match=f"data {told}") as caught:
+        load_array(str(file))
+    assert "allow_pickle" not in str(caught.value)
+    np.save(file, np.array([None]), allow_pickle=True)
+    with pytest.raises(ParseError, match=r"not a \.npy file of numbers \(it has Python objects\)"):
+        load_array(f"{file}.npy")
+
+
 def test_a_parquet_file_gives_the_column_of_the_operands_name(tmp_path, capsys):
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (pip install -e .[arrays])")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -67,6 +94,9 @@ def test_stdin_and_stdout_are_npy_files():
     command = [sys.executable, "-m", "bcastgen", "run", "a * 2", "--in", "a=-", "--out", "-"]
     made = subprocess.run(command, input=given.getvalue(), capture_output=True, check=True)
     assert np.load(io.BytesIO(made.stdout)).tolist() == [0, 2, 4] and made.stderr == b""
+    for text in ("größe,a\nx,1\ny,2\n".encode(), b"\xef\xbb\xbf1\n2\n"):
+        made = subprocess.run(command, input=text, capture_output=True, check=True)
+        assert np.load(io.BytesIO(made.stdout)).tolist() == [2, 4]
     empty = subprocess.run(command, input=b"", capture_output=True)
     assert empty.returncode == 1 and b"what is on stdin is not a .npy file of numbers" in empty.stderr
 
@@ -76,6 +106,8 @@ def test_stdin_and_stdout_are_npy_files():
     [
         (["explain", "a", "--stage", "nst"], "no stage 'nst'; did you mean nest?"),
         (["ops", "tanhh"], "did you mean tanh"),
+        (["run", "a", "--in", "a=1", "--out", "r.csv"], "results are written as .npy or .npz; write r.npy"),
+        (["run", "a + b", "--in", "a=-", "b=-"], "--in gives stdin to several operands"),
     ],
 )
 def test_what_is_misspelt_is_refused_with_a_cure(arguments, message, capsys, tmp_path, monkeypatch):
