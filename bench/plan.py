@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from bcastgen.core.errors import BcastgenError
 
@@ -28,6 +29,8 @@ _CORE_SIZES = ("16", "32k", "1M")
 # What the default run has past every cache: all `large` rows would take minutes.
 _CORE_LARGE = ("add_f32", "bias_f32")
 ALL_PEERS = "all"
+# So many names an error lists.
+_SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +82,11 @@ def _chosen(names: str, rows: Iterable[str], what: str) -> list[str]:
     known = tuple(rows)
     unknown = [name for name in names.split(",") if name not in known]
     if unknown:
-        raise BcastgenError(f"unknown {what} {', '.join(map(repr, unknown))}; choose from {', '.join(known)}")
+        # A slip is told from words that mean something else; the names of all workloads fill a screen.
+        close = [near for name in unknown for near in get_close_matches(name, known, 1)]
+        cure = f"did you mean {' and '.join(close)}?" if close else f"choose from {', '.join(known[:_SHOWN])}"
+        more = ", ...: bcastgen bench --list prints them" if not close and len(known) > _SHOWN else ""
+        raise BcastgenError(f"unknown {what} {', '.join(map(repr, unknown))}; {cure}{more}")
     return names.split(",")
 
 

@@ -22,6 +22,7 @@ from typing import TextIO
 
 import numpy as np
 
+from bcastgen.cli.parser import Parser
 from bcastgen.core.errors import BcastgenError
 from bcastgen.core.progress import Progress
 
@@ -238,7 +239,7 @@ def run(
 
 def parser_of() -> argparse.ArgumentParser:
     """Return the parser of ``bcastgen bench``."""
-    parser = argparse.ArgumentParser(prog="bcastgen bench", description=(__doc__ or "").partition("\n")[0])
+    parser = Parser(prog="bcastgen bench", description=(__doc__ or "").partition("\n")[0])
     expression.add_arguments(parser)
     add_arguments(parser)
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the measurements to FILE")

@@ -19,10 +19,11 @@ import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any
 
 from ..core.errors import BcastgenError
 from ..core.version import __version__
+from .parser import Parser
 
 __all__ = ["COMMANDS", "main", "parser_of"]
 
@@ -83,18 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that says how an expression is given where an option took it, or a minus sign made it one."""
-
-    def error(self, message: str) -> NoReturn:
-        if message.endswith("required: expression"):
-            message += "; write it before the options, and one that begins with - in parentheses, as in '(-a)'"
-        super().error(message)
-
-
 def parser_of(name: str | None, module: Any) -> argparse.ArgumentParser:
     """Return the parser of a command line that begins with this command, or with none."""
-    parser = _Parser(
+    parser = Parser(
         prog="bcastgen", description="Compile element-wise tensor expressions with broadcasting to C, and run them."
     )
     parser.add_argument("--version", action="version", version=f"bcastgen {__version__}")

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(printed: list[str], output: str | None) -> None:
     text = "".join(f"{stage}\n" for stage in printed)
-    if output is None:
+    if output is None or output == "-":
         sys.stdout.write(text)
     else:
         Path(output).write_text(text, encoding="utf-8")

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--in",
         dest="inputs",
         metavar="NAME=FILE",
-        help="an operand: a number, or a .npy, .npz, .csv or .parquet file, whose array or column NAME is taken; - is stdin",
+        help="an operand: a number, or a .npy, .npz, .csv or .parquet file, its array or column NAME; - is stdin",
         **several,
     )
     parser.add_argument(

@@ -89,8 +89,13 @@ def test_what_needs_threads_is_no_contestant_without(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--workloads", "add_f32,nope"], "unknown workload 'nope'; choose from add_f32, "),
-        (["--kinds", "bools"], "unknown kind 'bools'; choose from contiguous, "),
+        (
+            ["--workloads", "add_f32,nope"],
+            "unknown workload 'nope'; choose from add_f32, .{,400}, ...: bcastgen bench --list",
+        ),
+        (["--kinds", "bools"], "unknown kind 'bools'; did you mean bool\\?$"),
+        (["--workloads", "exp_f23"], "unknown workload 'exp_f23'; did you mean exp_f32"),
+        (["--kinds", "sparse"], "unknown kind 'sparse'; choose from contiguous, .*, reduction$"),
         (["--sizes", "16,many"], "size 'many' is not a positive number"),
     ],
 )

@@ -227,6 +227,12 @@ def test_bad_arguments_end_with_2_and_a_sentence(arguments, said, capsys, monkey
     assert said in capsys.readouterr().err
 
 
+def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(capsys):
+    with pytest.raises(SystemExit) as caught:
+        runner.main(["--round", "3", "--quik"])
+    assert caught.value.code == 2 and capsys.readouterr().err.endswith(" --quik; did you mean --quick?\n")
+
+
 def test_end_to_end_with_our_kernels(tmp_path):
     """The command itself: table, JSON, and the report of that JSON."""
     file, stream = tmp_path / "r.json", io.StringIO()

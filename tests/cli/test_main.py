@@ -83,6 +83,20 @@ def test_an_expression_that_an_option_took_is_told(arguments, capsys):
     assert "required: expression; write it before the options" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "a", "--inn", "a=1"], "unrecognized arguments: --inn a=1; did you mean --in?"),
+        (["emit", "a", "--statc", "--cmak"], "unrecognized arguments: --statc; did you mean --static?"),
+        (["ops", "--nothing-like-it"], "unrecognized arguments: --nothing-like-it"),
+    ],
+)
+def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(arguments, told, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2 and capsys.readouterr().err.endswith(f"{told}\n")
+
+
 def test_run_reads_and_writes_16_bit_floats(tmp_path, capsys):
     a, b = np.array([1.5, -2, 0.1], np.float16), np.array([3, 0.1, 7], ml_dtypes.bfloat16)
     for name, array in (("a", a), ("b", b)):

@@ -154,6 +154,12 @@ def test_stdin_is_read(monkeypatch, capsys):
     assert "bitwise_invert" in capsys.readouterr().out
 
 
+def test_the_output_may_be_stdout(model, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["opt", "--to=nest", str(model), "-o", "-"]) == 0
+    assert "nest" in capsys.readouterr().out and not (tmp_path / "-").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,0 +1,41 @@
+"""The parser of command lines: its errors say what was meant.
+
+In: arguments.  Out: what argparse makes of them; else a sentence with a cure, and exit code 2.
+
+    bcastgen run "a" --inn a=1  ->  unrecognized arguments: --inn a=1; did you mean --in?
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import NoReturn
+
+__all__ = ["Parser"]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that names the flag that was meant, and says how an expression is given that an option took."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and what was meant, and leave."""
+        if message.endswith("required: expression"):
+            message += "; write it before the options, and one that begins with - in parentheses, as in '(-a)'"
+        words = message.partition("unrecognized arguments: ")[2].split()
+        close = [near for word in words for near in get_close_matches(word.partition("=")[0], _flags(self), 1)]
+        if close:
+            message += f"; did you mean {' and '.join(dict.fromkeys(close))}?"
+        super().error(message)
+
+
+def _flags(parser: argparse.ArgumentParser) -> list[str]:
+    """Return the flags of a parser and of its commands."""
+    return [flag for each in _parsers(parser) for action in each._actions for flag in action.option_strings]
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
