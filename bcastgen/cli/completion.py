@@ -52,20 +52,30 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of a command."""
+    if name == "bench":
+        made: argparse.ArgumentParser = bench_module("runner").parser_of()
+        return made
+    whole = parser_of(name, importlib.import_module(f".{name}", __package__))
+    (commands,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))
+    return commands.choices[name]  # type: ignore[no-any-return]
+
+
 def _flags(name: str) -> Flags:
     """Return the flags of a command, each with its help and its choices."""
-    if name == "bench":
-        parser = bench_module("runner").parser_of()
-    else:
-        whole = parser_of(name, importlib.import_module(f".{name}", __package__))
-        (commands,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))
-        parser = commands.choices[name]
     return {
         flag: (action.help or "", tuple(map(str, action.choices or ())))
-        for action in parser._actions
+        for action in _parser(name)._actions
         for flag in action.option_strings
         if flag.startswith("--")
     }
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """Return the words that may be the first argument of a command; none where it may be anything."""
+    first = next((action for action in _parser(name)._actions if not action.option_strings), None)
+    return () if first is None else tuple(map(str, first.choices or ()))
 
 
 def _bash(flags: Mapping[str, Flags]) -> str:
@@ -75,6 +85,10 @@ def _bash(flags: Mapping[str, Flags]) -> str:
         for flag, (_, given) in found.items()
         if given
     ]
+    # Where a command's first argument is one of some words, these follow the command itself.
+    no_flag = '[ "${word#-}" != "$word" ] ||'
+    first = {name: " ".join(_words(name)) for name in flags}
+    choices += [f'        "{name} {name}") {no_flag} words="{words}" ;;' for name, words in first.items() if words]
     lists = [f'            {name}) words="{" ".join(found)}" ;;' for name, found in flags.items()]
     parts = {"commands": " ".join(flags), "choices": "\n".join(choices), "flags": "\n".join(lists)}
     return _BASH % parts
@@ -85,6 +99,8 @@ def _fish(flags: Mapping[str, Flags]) -> str:
         f"complete -c bcastgen -n __fish_use_subcommand -a {name} -d {_quoted(COMMANDS[name])} -f" for name in flags
     ]
     for name, found in flags.items():
+        if words := _words(name):
+            lines.append(f'complete -c bcastgen -n "__fish_seen_subcommand_from {name}" -fa {_quoted(" ".join(words))}')
         for flag, (text, given) in found.items():
             chosen = f" -xa {_quoted(' '.join(given))}" if given else ""
             said = f" -d {_quoted(text)}" if text and text != argparse.SUPPRESS else ""

@@ -23,6 +23,8 @@ def script(shell, capsys):
         ("bcastgen run a --dynamic s", {"strict"}),
         ("bcastgen bench --sh", {"--shape"}),
         ("bcastgen completion --h", {"--help"}),
+        ("bcastgen cache ve", {"verify"}),
+        ("bcastgen completion z", {"zsh"}),
     ],
 )
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
@@ -39,4 +41,6 @@ def test_every_shell_s_script_has_every_command(capsys):
     for shell in ("bash", "zsh", "fish"):
         text = script(shell, capsys)
         assert all(name in text for name in COMMANDS)
-    assert "-l stage" in script("fish", capsys) and "bashcompinit" in script("zsh", capsys)
+    fish = script("fish", capsys)
+    assert "-l stage" in fish and "__fish_seen_subcommand_from cache\" -fa 'info list" in fish
+    assert "bashcompinit" in script("zsh", capsys)
