@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write (default: here)")
     parser.add_argument("--name", help="of the files, the functions and the prefix of every name (default: kernel)")
     add_flags(parser, options_of(CForm))
-    parser.add_argument("--check", action="store_true", help="compile it with every compiler there is, warnings errors")
+    parser.add_argument(
+        "--check", action="store_true", help="compile it with each compiler found here; a warning is an error"
+    )
     add_rules(parser)
 
 

@@ -22,7 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to its parser."""
     parser.add_argument("expression", help=EXPRESSION)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--stage", metavar="NAME", help="print this stage only")
+    form.add_argument(
+        "--stage",
+        metavar="NAME",
+        help="print one stage only: expression, typed, nest, constraints, shape, schedule, c, or a rewrite",
+    )
     form.add_argument("--html", action="store_true", help="one HTML page: operands drawn, nest and C side by side")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of stdout")
     add_rules(parser)

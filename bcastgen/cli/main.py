@@ -30,14 +30,14 @@ __all__ = ["COMMANDS", "main", "parser_of"]
 # Each command is the module of this name beside this one.
 COMMANDS = {
     "demo": "great-circle distances between the world's capitals, checked against NumPy and timed",
-    "run": "evaluate an expression over .npy files",
+    "run": "evaluate an expression over numbers and files of arrays",
     "emit": "write standalone C: a .c, a .h, and bcastgen.h, which modules share",
     "explain": "print every stage: expression, types, loop nests, inner loops, C",
     "explorer": "show what becomes of an expression while you write it, in a browser on this machine",
     "opt": "read MLIR and print a stage, or verify it",
     "ops": "list the ops: name, operands, operator, accuracy, meaning",
     "bench": "compare with NumPy and the peers that are installed; see bcastgen bench --help",
-    "cache": "what is kept on disk",
+    "cache": "show, check, clear or move the kernels kept on disk",
     "completion": "print the completion of these commands for bash, zsh or fish",
     "doctor": "check that this machine can compile and run a kernel",
 }

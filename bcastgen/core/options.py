@@ -212,7 +212,7 @@ VARIANTS = Option(
     "variants",
     None,
     "number of specialised inner loops; 0 for the one plain nest, None for as many as pay.",
-    flag="specialised inner loops; 0 for the one plain nest",
+    flag="at most N specialised inner loops; 0 for one plain nest, the shortest C",
     metavar="N",
     least=0,
     least_is="the one plain nest",

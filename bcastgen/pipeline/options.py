@@ -39,13 +39,13 @@ OPTIONS: dict[str, Option] = {
             "rank_expansion",
             True,
             "whether operands may have fewer dims than the result; scalars always may.",
-            flag="operands have as many dims as the result",
+            flag="operands must have as many dims as the result",
         ),
         Option(
             "stretch",
             True,
             "whether an extent of 1 meets any other. Dims declared as ``bcast`` always do.",
-            flag="an extent of 1 meets no other",
+            flag="extents of 1 do not broadcast",
         ),
         Option(
             "math",

@@ -97,6 +97,14 @@ def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(arguments, told,
     assert caught.value.code == 2 and capsys.readouterr().err.endswith(f"{told}\n")
 
 
+def test_the_help_of_explain_names_the_stages(capsys):
+    with pytest.raises(SystemExit):
+        main(["explain", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    named = said.partition("one stage only: ")[2].partition(", or a rewrite")[0].split(", ")
+    assert {"nest", "c"} <= {*named} <= {*bcastgen.from_text("a + 1").stages}
+
+
 def test_run_reads_and_writes_16_bit_floats(tmp_path, capsys):
     a, b = np.array([1.5, -2, 0.1], np.float16), np.array([3, 0.1, 7], ml_dtypes.bfloat16)
     for name, array in (("a", a), ("b", b)):
