@@ -21,6 +21,7 @@ import numpy as np
 from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BcastgenError, BroadcastError
 from ..core.frozen import dataclass
+from ..core.logs import tell
 from ..expr.evaluate import evaluate
 from ..expr.nodes import Apply, topological
 from ..loops.guard_program.interpret import run_guards
@@ -170,6 +171,7 @@ class Jobs:
         job = Job(compilation, checked, work)
         known = self._jobs.setdefault(key, job)
         if known is job:
+            tell("NumPy answers calls of %s while it is compiled", compilation.options.name)
             job.start()
         return not known.is_own
 

@@ -84,6 +84,17 @@ def test_functions_are_within_their_bound(held):
     np.testing.assert_array_equal(got, exact)
 
 
+def test_who_answers_meanwhile_is_logged(held, caplog):
+    kernel = jit(lambda a: a * 7, background=True, name="late")
+    with caplog.at_level("INFO", "bcastgen"):
+        kernel(A), kernel(A)
+        held.set()
+        kernel.wait()
+    first, second = [record.getMessage() for record in caplog.records if record.name == "bcastgen"]
+    assert first == "NumPy answers calls of late while it is compiled"
+    assert second.startswith("compiled late (a: f32) in ")
+
+
 def test_an_answer_is_no_view_of_an_operand(held):
     first, second = jit(lambda x: (x, x.T), background=True)(A)
     first[...] = 7

@@ -160,7 +160,7 @@ def test_what_is_compiled_and_found_is_logged(untold, caplog):
         bg.jit(lambda a: a * 5 + 1, name="logged")(np.ones(2))
         bg.jit(lambda a: a * 5 + 1, name="logged")(np.ones(2))
     compiled, found = [record.getMessage() for record in caplog.records if record.name == "bcastgen"]
-    assert compiled.startswith("compiled logged (a: f64) in ") and found.startswith("found on disk: ")
+    assert compiled.startswith("compiled logged (a: f64) in ") and found.startswith("found on disk logged (a: f64): ")
     assert compiled.rpartition(" ")[2] == found.rpartition(" ")[2]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...core.errors import CacheError, CacheWarning
 from ...core.logs import tell
 from ..toolchain import BINARY
 from .directory import cache_directory, own_directory
-from .manifest import entry_of, is_whole
+from .manifest import entry_of, is_whole, read_manifest
 from .used import mark_used
 
 __all__ = ["find", "itself", "loaded_from"]
@@ -46,9 +47,14 @@ def find(key: str, load: Callable[[Path], Any] = itself) -> Any:
         if is_whole(entry):
             loaded = loaded_from(entry, load)
             if loaded is not None:
-                tell("found on disk: %s", entry)
+                tell("found on disk %s: %s", partial(_about, entry), entry)
                 return loaded
     return None
+
+
+def _about(entry: Path) -> str:
+    found = read_manifest(entry)
+    return "" if found is None else found.about
 
 
 def loaded_from(entry: Path, load: Callable[[Path], Any]) -> Any:
