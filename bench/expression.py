@@ -33,7 +33,7 @@ from .spelling import NoForm
 from .workloads import Array, Workload
 from .workloads.operands import sample
 
-__all__ = ["add_arguments", "table", "workload_of"]
+__all__ = ["add_arguments", "columns", "notes", "operands_of", "table", "workload_of"]
 
 # Peers may contract and reorder: results are compared at the magnitude of the largest number there is.
 _ULP = 64.0
@@ -66,7 +66,7 @@ def workload_of(arguments: argparse.Namespace) -> tuple[Workload, int]:
         If it cannot be read, an operand is missing, or shapes do not fit.
     """
     kernel = from_text(arguments.expression)
-    arrays = _operands(kernel, arguments)
+    arrays = operands_of(kernel, arguments)
     function = _function(kernel, arguments.expression, arrays)
     result = kernel(*arrays)
     if isinstance(result, tuple):
@@ -105,7 +105,14 @@ def _reference(function: FunctionType, kernel: Kernel) -> Any:
 # ---- operands ----------------------------------------------------------------------------------------------------
 
 
-def _operands(kernel: Kernel, arguments: argparse.Namespace) -> tuple[Array, ...]:
+def operands_of(kernel: Kernel, arguments: argparse.Namespace) -> tuple[Array, ...]:
+    """Return the operands that `--shape` and `--in` ask for.
+
+    Raises
+    ------
+    BcastgenError
+        If one is missing or cannot be read.
+    """
     if kernel.expression.free_extents:
         raise BcastgenError("the expression has extents that no operand determines; bench one without them")
     shapes, files = _pairs("--shape", arguments.shape), _pairs("--in", arguments.inputs)
@@ -207,8 +214,8 @@ def _function(kernel: Kernel, text: str, arrays: Sequence[Array]) -> FunctionTyp
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 
-def table(cells: Sequence[Cell], markdown: bool = False) -> str:
-    """Return a line for each contestant: its time, GB/s and share of the limit, for a fresh result and for ``out=``."""
+def columns(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
+    """Return the head of a table, and a row for each contestant: its time, GB/s and share of the limit in each cell."""
     names = dict.fromkeys(timing.name for cell in cells for timing in cell.timings if timing.name != AGAIN)
     head = [""]
     for cell in cells:
@@ -218,6 +225,20 @@ def table(cells: Sequence[Cell], markdown: bool = False) -> str:
     rows.append(["moving the bytes alone", *(text for cell in cells for text in _figures(cell, cell.memory))])
     if any(cell.maths for cell in cells):
         rows.append(["its functions alone", *(text for cell in cells for text in (time_text(cell.maths), "", ""))])
+    return head, rows
+
+
+def notes(cells: Sequence[Cell]) -> list[str]:
+    """Return what there is to say of the figures of a table."""
+    found = {f"{t.name}: {t.reason}": None for cell in cells for t in cell.timings if t.reason and t.name != AGAIN}
+    if any(cell.limit and t.min and cell.limit > _BUSY * t.min for cell in cells for t in cell.timings):
+        found["Shares of more than 100%: the machine was busy while the limit was measured. Run it again."] = None
+    return list(found)
+
+
+def table(cells: Sequence[Cell], markdown: bool = False) -> str:
+    """Return a line for each contestant: its time, GB/s and share of the limit, for a fresh result and for ``out=``."""
+    head, rows = columns(cells)
     widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
 
     def line(row: Sequence[str]) -> str:
@@ -226,12 +247,10 @@ def table(cells: Sequence[Cell], markdown: bool = False) -> str:
 
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     lines = [line(head), line(rule) if markdown else "-" * len(line(head)), *map(line, rows)]
-    notes = {f"{t.name}: {t.reason}": None for cell in cells for t in cell.timings if t.reason and t.name != AGAIN}
-    if any(cell.limit and t.min and cell.limit > _BUSY * t.min for cell in cells for t in cell.timings):
-        notes["Shares of more than 100%: the machine was busy while the limit was measured. Run it again."] = None
+    said = notes(cells)
     moved = cells[0].read + cells[0].written
     about = f"{cells[0].workload}: a call reads {_mega(cells[0].read)} and writes {_mega(cells[0].written)}"
-    return "\n".join([about if moved else cells[0].workload, "", *lines, *([""] if notes else []), *notes])
+    return "\n".join([about if moved else cells[0].workload, "", *lines, *([""] if said else []), *said])
 
 
 def _mega(size: int) -> str:

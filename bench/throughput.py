@@ -105,6 +105,13 @@ class Throughput:
         except (NoForm, TypeError, AttributeError):
             # An expression of the user's own may have functions that are not counted.
             return None
+        return self.taken(needed)
+
+    def taken(self, needed: Sequence[tuple[str, int]]) -> float | None:
+        """Return what functions take on so many points each; None without a limit. Those without a rate are free."""
+        needed = [
+            (name, points) for name, points in needed if name.rpartition("_")[0] in _COUNTED and name in WORKLOADS
+        ]
         if not needed or sum(points for _, points in needed) < LEAST_POINTS:
             return None
         rates = [(self._rate(name), points) for name, points in needed]

@@ -17,6 +17,8 @@ __all__ = ["tell"]
 def tell(message: str, *values: object) -> None:
     """Log a message at the level INFO, with its values as `logging` formats them; functions are asked for theirs."""
     logging = sys.modules.get("logging")
-    logger = None if logging is None else logging.getLogger("bcastgen")
-    if logger is not None and logger.isEnabledFor(logging.INFO):
+    if logging is None:
+        return
+    logger = logging.getLogger("bcastgen")
+    if logger.isEnabledFor(logging.INFO):
         logger.info(message, *(value() if callable(value) else value for value in values))

@@ -33,6 +33,7 @@ from ..core.errors import (
 from ..core.forks import apart, import_before_handlers, undivided
 from ..core.frozen import replace
 from ..core.options import check_name, check_switch, names_of
+from ..core.resources import bench_module
 from ..core.sizes import is_on
 from ..core.source_lines import with_short_tracebacks
 from ..expr.build import Builder
@@ -483,11 +484,13 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         return guard_code(self._sizing(tuple(ranks)).guards)
 
     @with_short_tracebacks
-    def explain(self, *, html: bool = False) -> str:
+    def explain(self, *, html: bool = False, operands: Sequence[Any] | None = None) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.
 
         Parameters
         ----------
+        operands : of calls that are measured for a second or two: their time stands beside the least that this machine
+            could take.
         html : return a page instead, one file that needs no other: it draws how operands stretch, shows what each
             rewrite changed and which lines of C compute a value, and has the assembly of the inner loops.
 
@@ -503,13 +506,15 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         == expression: what was written
         """
         check_switch("html", html)
+        measured = None if operands is None else bench_module("one_call").measured(self, operands)
         if html:
             from ..page.forms import whole_page  # noqa: PLC0415 - calls explain nothing
 
-            return whole_page(self.compilation, self.stages)
+            return whole_page(self.compilation, self.stages, measured)
         from ..pipeline.explanation import explain  # noqa: PLC0415 - calls explain nothing
 
-        return explain(self.stages, self.compilation.source.name)
+        stages = self.stages if measured is None else {**self.stages, "measured": str(measured)}
+        return explain(stages, self.compilation.source.name)
 
     def _repr_html_(self) -> str | None:
         """Return what notebooks show: the page of `explain`; None, for its text, if types are still to be given."""

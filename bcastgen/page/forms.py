@@ -17,7 +17,7 @@ from ..core.errors import CompileError
 from ..pipeline.compilation import Compilation
 from ..runtime.run_compiler import assembly_of
 from ..runtime.toolchain import toolchain
-from .page import page
+from .page import Measured, page
 
 __all__ = ["frame", "whole_page"]
 
@@ -25,14 +25,14 @@ _NOT_HERE = "kernel.explain(html=True) and bcastgen explain --html show it."
 _STYLE = "width: 100%; height: 40rem; border: 1px solid #8c959f; border-radius: 6px"
 
 
-def whole_page(compilation: Compilation, stages: Mapping[str, str]) -> str:
+def whole_page(compilation: Compilation, stages: Mapping[str, str], measured: Measured | None = None) -> str:
     """Return the page of a kernel; without a compiler it says so where the assembly would stand."""
     try:
         with tempfile.TemporaryDirectory(prefix="bcastgen-page-") as directory:
             assembly = assembly_of(compilation.source, Path(directory), toolchain())
     except CompileError as error:
-        return page(compilation, stages, "", f"There is none: {str(error).splitlines()[0]}")
-    return page(compilation, stages, assembly)
+        return page(compilation, stages, "", f"There is none: {str(error).splitlines()[0]}", measured)
+    return page(compilation, stages, assembly, measured=measured)
 
 
 def frame(compilation: Compilation, stages: Mapping[str, str], title: str) -> str:

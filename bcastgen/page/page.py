@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from html import escape
+from typing import Protocol
 
 from ..core.frozen import dataclass
 from ..emit.templating.render import render_template
@@ -23,7 +24,7 @@ from ..pipeline.explanation import own_c
 from .boxes import Box, boxes_of
 from .lines import AssemblyLoop, Line, c_lines, inner_loops, node_id
 
-__all__ = ["page"]
+__all__ = ["Measured", "page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,26 @@ class RewritePart:
     changes: tuple[Change, ...]
 
 
+class Measured(Protocol):
+    """What calls take, as the folder bench measures it: a sentence, a table's head and rows, and notes."""
+
+    @property
+    def about(self) -> str:
+        """Which operands, and how many bytes."""
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The table's first row."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The other rows, each with a name in front."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageView:
     """What the template lays out.
@@ -74,6 +95,7 @@ class PageView:
     unchanged : the rewrites that found nothing.
     front, lines : how many lines the C begins with before the kernel's own functions, and these functions.
     loops, no_loops : the inner loops' assembly; why there is none.
+    measured : what calls take, if that was asked for.
     """
 
     name: str
@@ -87,9 +109,16 @@ class PageView:
     lines: tuple[Line, ...]
     loops: tuple[AssemblyLoop, ...]
     no_loops: str
+    measured: Measured | None
 
 
-def page(compilation: Compilation, stages: Mapping[str, str], assembly: str = "", no_assembly: str = "") -> str:
+def page(
+    compilation: Compilation,
+    stages: Mapping[str, str],
+    assembly: str = "",
+    no_assembly: str = "",
+    measured: Measured | None = None,
+) -> str:
     """Return the page of a kernel.
 
     Parameters
@@ -97,6 +126,7 @@ def page(compilation: Compilation, stages: Mapping[str, str], assembly: str = ""
     stages : the text of each stage, by name.
     assembly : what the compiler made of the C, or empty.
     no_assembly : why there is none.
+    measured : what calls take beside the machine's limit.
     """
     rewritten, name = compilation.rewritten, compilation.source.name
     front, text = own_c(stages["c"], name)
@@ -117,6 +147,7 @@ def page(compilation: Compilation, stages: Mapping[str, str], assembly: str = ""
         lines,
         loops,
         no_assembly or ("" if loops else "The compiler left no loop of the usual case in a form that is found here."),
+        measured,
     )
     return render_template("page/page.html.j2", page=view, html=escape)
 

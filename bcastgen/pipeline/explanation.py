@@ -26,6 +26,7 @@ MEANINGS = {
     "other_rewrites": "those that found nothing to change",
     "standalone_schedule": "the loops of the C that `bcastgen emit` writes, unless its options ask for others",
     "ran": "the loops of all binaries, who asked for them, and what calls ran; patterns without a loop, too",
+    "measured": "what calls take beside the least that this machine could; the limit is the longer of the last rows",
     "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
 }
 # Every other stage is a rewrite, or the C.

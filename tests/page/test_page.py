@@ -131,6 +131,17 @@ def test_the_page_of_a_call_has_the_dtypes_of_the_call():
     assert "tensor&lt;*xf32&gt;" in page(kernel.compilation, kernel.stages)
 
 
+def test_measured_times_are_a_table_where_they_were_asked_for():
+    text = bg.from_text(TEXT).explain(html=True, operands=(np.ones((4, 3), "u1"), np.ones(3, "f4")))
+    document = Document(text)
+    table = text.partition('<section id="measured"')[2]
+    assert "x uint8[4, 3], m float32[3]: a call reads " in table and '<th scope="row">bcastgen</th><td>' in table
+    assert "#measured" in [attributes["href"] for attributes, _ in document.all("a")]
+    assert "measured" not in made()[0].partition("<script>")[0]
+    told = bg.from_text(TEXT).explain(operands=(np.ones((4, 3), "u1"), np.ones(3, "f4")))
+    assert "\n== measured: what calls take beside the least" in told
+
+
 PROBE = """
 const button = document.querySelector("button[data-name=t1]");
 button.click();
