@@ -121,7 +121,10 @@ def test_colours_have_the_contrast_of_level_aa(dark):
         known |= colours(rest.partition("* {")[0])
     for text, ground in TEXTS:
         assert contrast(known[text], known[ground]) >= 4.5, (text, ground)
-    for edge, ground in [("edge", "raised"), ("edge", "ground"), ("chosen-edge", "chosen")]:
+    # The lines around cells of the pictures, by what a cell stands for.
+    cells = re.findall(r"(?:rect|\.combined) \{[^}]*stroke: var\(--([\w-]+)\)", rest)
+    assert len(cells) == 2
+    for edge, ground in [*((cell, on) for cell in cells for on in ("raised", "ground")), ("chosen-edge", "chosen")]:
         assert contrast(known[edge], known[ground]) >= 3, (edge, ground)
 
 
