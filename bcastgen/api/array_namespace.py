@@ -41,6 +41,10 @@ class ArrayNamespace:
         setattr(self, name, found)
         return found
 
+    def __dir__(self) -> list[str]:
+        functions = (name for name in dir(np) if not name.startswith("_") and find_op(name) is not None)
+        return sorted({"__array_api_version__", *_NUMPYS, *functions})
+
     def __repr__(self) -> str:
         return "<array API of bcastgen, element-wise>"
 

@@ -45,3 +45,9 @@ def test_what_is_beside_functions_is_numpys():
     for name in ("sum", "sort", "matmul", "nothing", "sigmoid", "_private"):
         with pytest.raises(AttributeError, match=f"has no '{name}'"):
             getattr(xp, name)
+
+
+def test_names_can_be_completed():
+    xp = bg.array_namespace()
+    assert {*UNARY, *BINARY, "clip", "where", "float32", "pi"} <= {*dir(xp)}
+    assert all(hasattr(xp, name) for name in dir(xp)) and "sum" not in dir(xp)
