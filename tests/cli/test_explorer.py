@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import http.client
 import re
+import subprocess
 import threading
 from html import unescape
 from urllib.parse import urlencode
 
 import pytest
 
+from bcastgen.cli import explorer
 from bcastgen.cli.explorer import server
+from browser import needs_chromium
 
 TOKEN = "right-token"
 
@@ -85,3 +88,31 @@ def test_a_page_and_a_refusal(running):
 
 def test_other_addresses_are_not_found(running):
     assert got(running, "/../etc/passwd", token=TOKEN)[0].status == 404
+
+
+TYPES = """<p id="told"></p><script>
+addEventListener("load", () => setTimeout(() => {
+  const before = history.length, view = () => document.getElementById("shown").contentWindow;
+  view().scrollTo({top: 300, behavior: "instant"});
+  box.value = "(f32[?, 3] x) -> x*7";
+  box.dispatchEvent(new Event("input"));
+  setTimeout(() => {
+    const asked = new URL(location.href).searchParams.get("expression");
+    const found = [view().document.body.textContent.includes("t0 = multiply(x, 7)"), view().scrollY, asked];
+    document.getElementById("told").textContent = JSON.stringify([...found, history.length - before]);
+  }, 6000);
+}, 1000));
+</script></body>"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_while_an_expression_is_written_the_page_changes_and_the_reader_stays(running, monkeypatch):
+    usual = explorer.render_template
+    monkeypatch.setattr(
+        explorer, "render_template", lambda *args, **named: usual(*args, **named).replace("</body>", TYPES)
+    )
+    address = f"http://127.0.0.1:{running.server_port}/?{urlencode({'token': TOKEN})}"
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=15000", "--dump-dom"]
+    shown = subprocess.run([*command, address], capture_output=True, text=True, timeout=120, check=True).stdout
+    assert unescape(re.search(r'id="told">(.*?)</p>', shown)[1]) == '[true,300,"(f32[?, 3] x) -> x*7",0]'
