@@ -11,12 +11,14 @@ import bcastgen as bg
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "migration.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-PEERS = {"ne": "numexpr", "nb": "numba"}
+PEERS = {"ne": "numexpr", "nb": "numba", "jax": "jax", "jnp": "jax.numpy", "torch": "torch"}
+# JAX computes with f32 unless it is told otherwise.
+BOUNDS = {"jax": 1e-5, "jnp": 1e-5}
 
 
 def rows():
     """The rows whose sides are two expressions."""
-    found = re.findall(r"^\| `((?:\(|np|ne|nb|a\b|c\b).*?)` \| `(bg\..*?)` \|$", TEXT, re.MULTILINE)
+    found = re.findall(r"^\| `((?:\(|np|ne|nb|jax|jnp|torch|a\b|c\b).*?)` \| `(bg\..*?)` \|$", TEXT, re.MULTILINE)
     return [pair for pair in found if "x[" not in pair[0]]
 
 
@@ -35,25 +37,32 @@ def values(text, space):
 
 
 def test_there_are_rows_of_each():
-    assert [sum(left.startswith(peer) for left, _ in rows()) for peer in ("ne.", "nb.")] == [8, 5]
-    assert len(rows()) == 29
+    assert [sum(left.startswith(peer) for left, _ in rows()) for peer in ("ne.", "nb.", "jax.", "jnp.", "torch.")] == [
+        8,
+        5,
+        3,
+        2,
+        5,
+    ]
+    assert len(rows()) == 39
 
 
 @pytest.mark.parametrize(("theirs", "ours"), rows())
 def test_both_sides_have_the_same_values(theirs, ours):
-    space = names()
-    got = values(ours, space)
-    peer = theirs.partition(".")[0]
-    if peer in PEERS:
-        space[peer] = pytest.importorskip(
-            PEERS[peer], reason=f"{PEERS[peer]} is not installed (pip install -e .[bench])"
-        )
-    for mine, wanted in zip(got, values(theirs, space), strict=True):
-        np.testing.assert_allclose(mine, wanted, rtol=1e-14)
+    space, peer = names(), theirs.partition(".")[0]
+    for name in {"jax": ("jax", "jnp"), "torch": ("torch",)}.get(peer, (peer,)):
+        if name in PEERS:
+            space[name] = pytest.importorskip(
+                PEERS[name], reason=f"{PEERS[name]} is not installed (pip install -e .[bench,arrays])"
+            )
+    if peer == "torch":
+        space["t"] = space["torch"].from_numpy(space["a"])
+    for mine, wanted in zip(values(ours, space), values(theirs, space), strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=BOUNDS.get(peer, 1e-14))
         if peer not in PEERS:
             assert mine.dtype == wanted.dtype
 
 
 def test_the_peers_are_the_ones_of_the_benchmark():
     project = (PAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
-    assert all(f'"{name}>=' in project for name in PEERS.values())
+    assert all(re.search(rf'"{name.partition(".")[0]}[>=]=', project) for name in PEERS.values())
