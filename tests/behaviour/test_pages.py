@@ -14,7 +14,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Its examples and files are of a changed copy of the package, in which another test runs them.
 ELSEWHERE = {"extending.md"}
 # What the examples of a page import, beside NumPy.
-NEEDS = {"arrays.md": ("pandas", "xarray", "polars", "pyarrow", "torch", "jax", "dask.array", "zarr")}
+NEEDS = {"arrays.md": ("pandas", "xarray", "polars", "pyarrow", "torch", "jax", "dask.array", "zarr", "joblib")}
 
 
 def identity(page):
@@ -26,7 +26,7 @@ def identity(page):
 )
 def test_the_examples_run(page):
     for needed in NEEDS.get(page.name, ()):
-        pytest.importorskip(needed, reason=f"{needed} is not installed (pip install -e .[arrays])")
+        pytest.importorskip(needed, reason=f"{needed} is not installed (pip install -e .[arrays,suites])")
     examples = len(re.findall(r"^>>> ", page.read_text(encoding="utf-8"), re.MULTILINE))
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert tried == examples
@@ -50,6 +50,14 @@ def test_every_page_is_in_the_readme():
     text = PAGES[0].read_text(encoding="utf-8")
     # The site's front page is the README itself.
     assert [page.name for page in PAGES[1:] if f"(docs/{page.name})" not in text] == ["index.md"]
+
+
+def test_the_site_has_every_page_and_what_stands_beside_the_readme():
+    trees = re.findall(r"```\{toctree\}(.*?)```", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.DOTALL)
+    shown = {line for tree in trees for line in tree.splitlines() if re.fullmatch(r"[\w-]+", line)}
+    assert shown == {path.stem for path in (ROOT / "docs").glob("*.*") if path.suffix in (".md", ".rst")} - {"index"}
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.rst")]
+    assert {"CHANGELOG.md", "SECURITY.md", "CITATION.cff"} == {*re.findall(r"include:: \.\./(\S+)", "\n".join(texts))}
 
 
 def test_the_pictures_are_what_their_script_draws():
