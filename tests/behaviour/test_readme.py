@@ -7,6 +7,10 @@ import re
 import textwrap
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+import bcastgen as bg
 from bcastgen.ops.table import OPS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +25,25 @@ def test_the_list_of_ops_is_the_table():
         page.write_text(text.replace(listed[1], wanted), encoding="utf-8")
         return
     assert listed[1] == wanted, "run with BCASTGEN_UPDATE_CASES=1 to rewrite it"
+
+
+REFUSED = {
+    "Times": np.array(["2020"], "M8[D]"),
+    "text": np.array(["a"]),
+    "Python objects": np.array([None]),
+    "structured dtypes": np.zeros(2, "f4,i4"),
+    "long doubles": np.ones(2, np.longdouble),
+    "masked arrays": np.ma.array([1.0]),
+    "`numpy.matrix`": np.ones((1, 1)).view(np.matrix),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_the_limits_name_what_is_refused(words):
+    limits = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Limits of today")[2].partition("\n## ")[0]
+    assert words in limits
+    with pytest.raises(bg.DTypeError):
+        bg.jit(lambda x: x + 1)(REFUSED[words])
 
 
 def test_the_first_block_is_two_lines():
