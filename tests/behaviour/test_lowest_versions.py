@@ -37,6 +37,16 @@ def test_every_requirement_has_a_lower_bound_which_the_build_has_too():
     assert set(needed.split(", ")) <= set(building.split(", "))
 
 
+def test_every_extra_for_users_is_told_on_the_page_of_deployment():
+    extras = re.search(r"\[project.optional-dependencies\]\n(.*?)\n\[", PROJECT, re.DOTALL)[1]
+    there = {*re.findall(r"^(\w+) = \[", extras, re.MULTILINE)}
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    table = page.partition("| extra | for |")[2].partition("\n\n")[0]
+    told = {name for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)}
+    assert told == there - {"test", "dev", "cross", "suites", "fuzz", "docs"}
+    assert {"bench", "dask", "pandas", "html", "compiler"} <= told
+
+
 @pytest.mark.slow
 def test_a_part_of_the_tests_passes_with_the_lowest_versions(tmp_path):
     home = tmp_path / "env"
