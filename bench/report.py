@@ -246,8 +246,10 @@ def saved(file: Path) -> Report:
     """
     try:
         return Report.from_json(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BcastgenError(f"--report {file}: {error}") from error
+    except OSError as error:
+        raise BcastgenError(f"{file}: {error.strerror or error}; it is to be a file that --json wrote") from error
+    except UnicodeDecodeError as error:
+        raise BcastgenError(f"{file}: {error}") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -48,6 +48,7 @@ __all__ = ["Limits", "Options", "footprint", "main", "measure_cell", "parser_of"
 PEER_SLACK = 8
 _PROBE = 1 << 17
 _MEMORY = "limit of memory"
+_STDOUT = Path("-")
 # Longer than an OpenMP library's threads spin before they sleep.
 _SETTLE = 3e-3
 
@@ -242,7 +243,9 @@ def parser_of() -> argparse.ArgumentParser:
     parser = Parser(prog="bcastgen bench", description=(__doc__ or "").partition("\n")[0])
     expression.add_arguments(parser)
     add_arguments(parser)
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the measurements to FILE")
+    parser.add_argument(
+        "--json", metavar="FILE", type=Path, help="write the measurements to FILE; - is stdout, and tables go to stderr"
+    )
     parser.add_argument(
         "--report", metavar="FILE", type=Path, nargs="+", help="summarise the measurements in these files and stop"
     )
@@ -289,7 +292,9 @@ def _measure(arguments: argparse.Namespace, stream: TextIO) -> int:
                 [expression.workload_of(arguments)], peers, replace(options, memory=sys.maxsize), io.StringIO()
             )
             print(expression.table(report.cells, arguments.markdown), file=stream)
-    if arguments.json is not None:
+    if arguments.json == _STDOUT:
+        print(report.to_json())
+    elif arguments.json is not None:
         arguments.json.write_text(report.to_json() + "\n", encoding="utf-8")
     if old is not None:
         print(f"\n{comparison(old, report)}", file=stream)
@@ -312,7 +317,7 @@ def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int
         0; 1 if one of our own results was wrong or failed; 2 for arguments or files that do not serve.
     """
     arguments = parser_of().parse_args(argv)
-    stream = stream or sys.stdout
+    stream = stream or (sys.stderr if arguments.json == _STDOUT else sys.stdout)
     if arguments.list:
         print(listing(), file=stream)
         return 0

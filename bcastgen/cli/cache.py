@@ -85,4 +85,6 @@ def run(options: argparse.Namespace) -> int:
     if (options.file is not None) != (options.action in _WITH_FILE):
         needs = "needs a FILE" if options.file is None else "takes no FILE"
         raise BcastgenError(f"bcastgen cache {options.action} {needs}")
+    if options.file == "-":
+        raise BcastgenError(f"bcastgen cache {options.action} takes no stream; give a file (./- is one named -)")
     return _ACTIONS[options.action][0](options)

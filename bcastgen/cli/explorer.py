@@ -33,8 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until the user interrupts."""
-    made, token = server(options.port), secrets.token_urlsafe()
+    """Serve until the user interrupts.
+
+    Raises
+    ------
+    BcastgenError
+        If the port is none, or is taken.
+    """
+    if not 0 <= options.port < 1 << 16:
+        raise BcastgenError(f"--port {options.port} is no port; give one below 65536, or 0 for a free one")
+    try:
+        made, token = server(options.port), secrets.token_urlsafe()
+    except OSError as error:
+        raise BcastgenError(f"--port {options.port}: {error.strerror}; 0 takes a free one") from error
     made.token = token
     print(f"http://127.0.0.1:{made.server_port}/?token={token}  (Ctrl-C ends it)", flush=True)
     try:

@@ -218,7 +218,8 @@ def test_out_may_be_a_buffer_of_the_rows():
         (["--workloads", "add_f32,nope"], "unknown workload 'nope'; choose from add_f32, "),
         (["--rounds", "0"], "--rounds and --threads must be at least 1"),
         (["--json", "no/such/folder/r.json"], "there is no such folder"),
-        (["--report", "no-such-file.json"], "No such file"),
+        (["--report", "no-such-file.json"], "bench: no-such-file.json: No such file or directory; it is to be"),
+        (["--compare", "no-such-file.json"], "bench: no-such-file.json: No such file or directory; it is to be"),
     ],
 )
 def test_bad_arguments_end_with_2_and_a_sentence(arguments, said, capsys, monkeypatch, tmp_path):
@@ -231,6 +232,14 @@ def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(capsys):
     with pytest.raises(SystemExit) as caught:
         runner.main(["--round", "3", "--quik"])
     assert caught.value.code == 2 and capsys.readouterr().err.endswith(" --quik; did you mean --quick?\n")
+
+
+def test_measurements_go_to_stdout_alone(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--workloads", "add_f32", "--sizes", "16", "--rounds", "2", "--peers", "numpy", "--json", "-"]
+    assert runner.main(arguments) == 0
+    told = capsys.readouterr()
+    assert results.Report.from_json(told.out).cells and "add_f32" in told.err and not [*tmp_path.iterdir()]
 
 
 def test_end_to_end_with_our_kernels(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 from bcastgen.cli import explorer
 from bcastgen.cli.explorer import server
+from bcastgen.cli.main import main
 from browser import needs_chromium
 
 TOKEN = "right-token"
@@ -63,6 +64,11 @@ def test_a_server_without_a_token_answers_nobody():
 
 def test_another_name_for_this_machine_is_refused(running):
     assert got(running, token=TOKEN, host="evil.example")[0].status == 403
+
+
+def test_a_port_that_is_taken_is_named(running, capsys):
+    assert main(["explorer", "--port", str(running.server_port)]) == 1
+    assert f"--port {running.server_port}: Address already in use; 0 takes a free one" in capsys.readouterr().err
 
 
 def test_the_box_has_the_expression_and_a_frame_that_shows_it(running):

@@ -53,6 +53,8 @@ def test_run_takes_numbers_and_prints(tmp_path, arrays, capsys):
         (["run", "broadcast_to(a, (k,))", "--in", "a=1", "--extent", "k=2", "k=3"], "--extent gives 'k' twice"),
         (["emit", "a + 1", "--name", "axpb-1"], "--name 'axpb-1' is no name in C; write axpb_1"),
         (["emit", "a + 1", "-o", "-"], "stdout does not take; give a directory"),
+        (["cache", "export", "-"], "takes no stream; give a file (./- is one named -)"),
+        (["explorer", "--port", "70000"], "--port 70000 is no port; give one below 65536"),
         (["emit", "a + 1", "--variants=-1"], "variants is -1, expected 0 or more"),
         (["run", "a +", "--in", "a=1"], "invalid syntax"),
         (["run", "foo(a)", "--in", "a=1"], "unknown function 'foo'"),
