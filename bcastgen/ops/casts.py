@@ -2,7 +2,7 @@
 
 In: a source and a target dtype.  Out: a C template, and NumPy values converted as it does.
 
-    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)(int32_t)bcg_within_f32({0}, -0.0f, 255.0f)"
+    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)(int32_t)bcg_from_zero_f32({0}, 255.0f)"
     cast_reference(np.float32(300.7), dtype("i8")) -> 127
 """
 
@@ -103,7 +103,7 @@ def truncated_c(x: str, source: DType, result: DType) -> str:
     ends = f"{least}{suffix}, {_digits(result.max - rest)}{suffix}"
     if result.kind == "unsigned" and result.bits < 32:
         # NaN becomes the lower end, which is 0.
-        return f"({result.c})(int32_t)bcg_within_{source.computed_in}({x}, {ends})"
+        return f"({result.c})(int32_t)bcg_from_zero_{source.computed_in}({x}, {result.max}.0{suffix})"
     call = f"bcg_truncate_{wide}_{source.computed_in}({x}, {ends}, {hex(rest) if rest else 0})"
     return call if result.bits >= 32 else f"({result.c}){call}"
 

@@ -20,7 +20,7 @@ from . import dtype_rules as rules
 from .facts import FloatFacts
 from .row import Op
 
-__all__ = ["ENDED", "OF_NUMBERS", "PARTS", "SATURATING", "TRUNCATE"]
+__all__ = ["ENDED", "OF_NUMBERS", "PARTS", "SATURATING", "TRUNCATE", "TRUNCATE_FROM_ZERO"]
 
 _EITHER = (True, False)
 
@@ -135,6 +135,17 @@ PARTS = {"multiply": _parts("multiply", "*"), "divide": _parts("divide", "/")}
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Truncations by whether the operand may be NaN, and whether it may be outside of the ends. The first end is a negative
 # number or -0.0, the second a positive number.
+# The first end of the general one is 0, which NaN becomes by the comparison with it.
+TRUNCATE_FROM_ZERO = Op(
+    "truncate_from_zero",
+    2,
+    _whole,
+    "(int32_t)bcg_from_zero_{t}({0}, {1})",
+    "Whole part between 0 and an end as an i32; NaN is 0.",
+    reference=lambda x, most: _truncated(x, 0, most),
+    cost_tenths_ns=0.8,
+    floats=FloatFacts(in_words=True),
+)
 TRUNCATE = {(nan, outside): _truncate(nan, outside) for nan in _EITHER for outside in _EITHER}
 # Extrema by the op's name, then by the operand that is known not to be NaN.
 OF_NUMBERS = {

@@ -462,17 +462,35 @@ static inline int32_t bcg_saturating_subtract_i32(int32_t x, int32_t y)
     return ((x ^ y) & (x ^ rest)) < 0 ? end : rest;
 }
 
-/* x, raised to least and lowered to most; `least` for NaN. `least` is negative or -0, `most` positive. */
+/* x, raised to least and lowered to most; any number in between for NaN. Bits of floats are in order, from 0 either way,
+ * and compilers have one instruction for the lesser of two integers. `least` is negative or -0, `most` positive. */
 static inline float bcg_within_f32(float x, float least, float most)
 {
-    const float raised = x > least ? x : least;
+    const int32_t bits = (int32_t)bcg_bits_f32(x), upper = (int32_t)bcg_bits_f32(most);
+    const uint32_t below = (uint32_t)(bits < upper ? bits : upper), lower = bcg_bits_f32(least);
+    return bcg_from_bits_f32(below < lower ? below : lower);
+}
+
+/* x, raised to least and lowered to most, by integers as compilers have them; any number in between for NaN. `least` is
+ * negative or -0, `most` positive. */
+static inline double bcg_within_f64(double x, double least, double most)
+{
+    const int64_t bits = (int64_t)bcg_bits_f64(x), upper = (int64_t)bcg_bits_f64(most);
+    const uint64_t below = (uint64_t)(bits < upper ? bits : upper), lower = bcg_bits_f64(least);
+    return bcg_from_bits_f64(below < lower ? below : lower);
+}
+
+/* x, raised to 0, as NaN is, and lowered to most. To -0 it would take compilers two instructions. */
+static inline float bcg_from_zero_f32(float x, float most)
+{
+    const float raised = x > 0 ? x : 0;
     return raised < most ? raised : most;
 }
 
-/* x, raised to least and lowered to most; `least` for NaN. `least` is negative or -0, `most` positive. */
-static inline double bcg_within_f64(double x, double least, double most)
+/* x, raised to 0, as NaN is, and lowered to most. */
+static inline double bcg_from_zero_f64(double x, double most)
 {
-    const double raised = x > least ? x : least;
+    const double raised = x > 0 ? x : 0;
     return raised < most ? raised : most;
 }
 
@@ -539,7 +557,8 @@ static inline int32_t bcg_truncate_i32_f32(float x, float least, float most, int
 /* As the one before; NaN becomes `least`, which is 0. */
 static inline uint32_t bcg_truncate_u32_f32(float x, float least, float most, uint32_t rest)
 {
-    return (uint32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0);
+    (void)least;
+    return (uint32_t)bcg_from_zero_f32(x, most) | (x > most ? rest : 0);
 }
 
 /* As the first of these. */
@@ -552,7 +571,8 @@ static inline int64_t bcg_truncate_i64_f32(float x, float least, float most, int
 /* As the first of these. */
 static inline uint64_t bcg_truncate_u64_f32(float x, float least, float most, uint64_t rest)
 {
-    return bcg_whole_u64((double)bcg_within_f32(x, least, most)) | (x > most ? rest : 0);
+    (void)least;
+    return bcg_whole_u64((double)bcg_from_zero_f32(x, most)) | (x > most ? rest : 0);
 }
 
 /* As the first of these. */
@@ -578,7 +598,8 @@ static inline int64_t bcg_truncate_i64_f64(double x, double least, double most, 
 /* As the first of these. */
 static inline uint64_t bcg_truncate_u64_f64(double x, double least, double most, uint64_t rest)
 {
-    return bcg_whole_u64(bcg_within_f64(x, least, most)) | (x > most ? rest : 0);
+    (void)least;
+    return bcg_whole_u64(bcg_from_zero_f64(x, most)) | (x > most ? rest : 0);
 }
 
 /* Negative, 0 or positive as x is below, equal to or above y, by value. */

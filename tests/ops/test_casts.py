@@ -64,4 +64,4 @@ def test_there_and_back_a_zero_has_no_sign(name):
 
 def test_ends_are_the_floats_next_to_them():
     assert truncated_c("x", dtype("f32"), dtype("i32")) == "bcg_truncate_i32_f32(x, -0x1p31f, 2147483520.0f, 0x7f)"
-    assert truncated_c("x", dtype("f64"), dtype("u8")) == "(uint8_t)(int32_t)bcg_within_f64(x, -0.0, 255.0)"
+    assert truncated_c("x", dtype("f64"), dtype("u8")) == "(uint8_t)(int32_t)bcg_from_zero_f64(x, 255.0)"

@@ -23,6 +23,7 @@ INTEGERS = [row for row in COMPUTED if row.is_integer]
 INTERNAL = (
     *internal_rows.SATURATING.values(),
     *internal_rows.TRUNCATE.values(),
+    internal_rows.TRUNCATE_FROM_ZERO,
     *(row for pair in internal_rows.OF_NUMBERS.values() for row in pair.values()),
 )
 ROWS = (*OPS.values(), *INTERNAL)

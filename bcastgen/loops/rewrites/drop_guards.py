@@ -18,7 +18,7 @@ from ...core.dtypes import F32, F64, dtype
 from ...core.frozen import dataclass, replace
 from ...expr.nodes import Constant
 from ...ops.bounds import Bounds
-from ...ops.internal_rows import OF_NUMBERS, TRUNCATE
+from ...ops.internal_rows import OF_NUMBERS, TRUNCATE, TRUNCATE_FROM_ZERO
 from ...ops.table import CAST
 from ..analysis.float_bounds import bounds_of
 from ..nest import Let, Nest, Statement, Value, users_of
@@ -80,9 +80,9 @@ def _note(nest: Nest, at: int, new: Statement, bounds: list[Bounds]) -> str:
     """Return the line that says which statement replaces another, and why it may."""
     x = _bounds_of(new.operands[0], bounds)
     became = f"t{at} is {nest.spell(new)} instead of {nest.spell(nest.body[at])}"
-    if new.op.name in (TRUNCATE[True, True].name, TRUNCATE[False, True].name):
+    if new.op in (TRUNCATE[True, True], TRUNCATE[False, True], TRUNCATE_FROM_ZERO):
         return f"{became}: the conversion clips, so no clip or check of its range is needed" + (
-            "; NaN still gives 0" if new.op is TRUNCATE[True, True] else ", nor of NaN, which it never is"
+            ", nor of NaN, which it never is" if new.op is TRUNCATE[False, True] else "; NaN still gives 0"
         )
     if x is not None and new.op in TRUNCATE.values():
         nan = "" if x.is_number else " or NaN"
@@ -136,6 +136,8 @@ def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple
     if outside:
         operands = (value, Constant(ends.low or -0.0, source), Constant(ends.high, source))
     row = TRUNCATE[nan, outside]
+    if nan and outside and ends.low == 0:
+        row, operands = TRUNCATE_FROM_ZERO, (value, operands[2])
     truncate = Statement(row, operands, (source,) * len(operands), (), _I32)
     return (truncate,) if target is _I32 else (truncate, replace(cast, operands=(Let(-1),), operand_dtypes=(_I32,)))
 
