@@ -21,6 +21,7 @@ from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.nodes import Apply, Constant, Node, Operand, topological
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.runtime.settings import get_num_threads
+from bcastgen.shape.types.cursor import excerpt
 
 from .bandwidth import Mover
 from .expression import columns, notes
@@ -62,6 +63,8 @@ def functions_of_kernel(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> li
     [('exp_f32', 3)]
     """
     expression = kernel.compilation.typed.expression
+    if len(expression.operands) != len(shapes):
+        return None  # arrays that are part of the kernel
     known: dict[Node, tuple[int, ...]] = dict(zip(expression.operands, shapes, strict=True))
     found = []
     for node in topological(expression.results):
@@ -81,8 +84,11 @@ def cells_of(kernel: Kernel, operands: Sequence[Any], *, clock: Clock = time.per
     Raises
     ------
     BcastgenError
-        If the kernel has extents that no operand determines.
+        If the kernel has extents that no operand determines, or these are not its operands.
     """
+    if not isinstance(operands, (tuple, list)) or len(operands) != len(kernel.operands):
+        wanted, got = ", ".join(kernel.operands), excerpt(repr(operands))
+        raise BcastgenError(f"{kernel.__name__}() is measured with a tuple of {wanted}, got {got}")
     if kernel.expression.free_extents:
         raise BcastgenError(f"{kernel.__name__}() has extents that no operand determines; measure one without them")
     given = tuple(operands)

@@ -499,6 +499,11 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         str
             The stages for the dtypes that were compiled last, else for those of the signature, else for f64.
 
+        Raises
+        ------
+        BcastgenError
+            If `operands` are not those of a call.
+
         Examples
         --------
         >>> import bcastgen as bg

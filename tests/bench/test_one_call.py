@@ -45,4 +45,20 @@ def test_the_table_says_what_was_measured():
 
 def test_what_no_operand_sizes_is_not_measured():
     with pytest.raises(bg.BcastgenError, match="extents that no operand determines"):
-        one_call.measured(bg.from_text("broadcast_to(a, (k,))"), (1.5,))
+        bg.from_text("broadcast_to(a, (k,))").explain(operands=(1.5, 3))
+
+
+@pytest.mark.parametrize("operands", [3, (1.0,), np.ones(2), "ab"])
+def test_what_are_no_operands_is_refused(operands):
+    with pytest.raises(bg.BcastgenError, match=r"twice\(\) is measured with a tuple of a, b, got "):
+        bg.from_text("a*2 + b", "twice").explain(operands=operands)
+
+
+def test_arrays_that_are_part_of_a_kernel_are_no_operands():
+    kernel = bg.from_mlir("""
+      func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %c = "tosa.const"() {values = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+        %0 = tosa.add %x, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+        return %0 : tensor<2xf32>
+      }""")
+    assert kernel.operands == ("x",) and "== measured" in kernel.explain(operands=(np.ones(2, "f4"),))
