@@ -140,6 +140,13 @@ __all__ = [
 ]
 
 
+if TYPE_CHECKING:
+    # Of an installed package, checkers take for public what this list has, and ops are not in it when Python runs.
+    from .api import op_types as _op_types
+
+    __all__ += _op_types.__all__
+
+
 def _module(name: str) -> Any:
     with _undivided:
         return importlib.import_module(name)

@@ -276,3 +276,25 @@ where: Ternary
 xlog1py: Binary
 xlogy: Binary
 zeros_like: Unary
+
+# fmt: off
+__all__ = [  # noqa: RUF022 - in the order above
+    "abs", "absolute", "acos", "acosh", "add", "all", "amax", "amin", "angle", "any", "arccos", "arccosh", "arcsin",
+    "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "around", "asin", "asinh", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_count", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil", "clip", "clz", "conj", "conjugate", "copysign", "cos", "cosh",
+    "count_nonzero", "deg2rad", "degrees", "divide", "divmod", "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expit",
+    "expm1", "fabs", "fix", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frexp", "frexp_exponent",
+    "frexp_mantissa", "full_like", "gammaln", "gcd", "gelu", "greater", "greater_equal", "heaviside", "hypot", "i0",
+    "imag", "invert", "isclose", "iscomplex", "isfinite", "isinf", "isnan", "isnat", "isneginf", "isposinf", "isreal",
+    "lcm", "ldexp", "left_shift", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "log_ndtr",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_right_shift", "logical_xor",
+    "logit", "logsumexp", "make_complex", "max", "maximum", "mean", "min", "minimum", "mish", "mod", "modf",
+    "modf_fraction", "modf_whole", "multiply", "nan_to_num", "ndtr", "ndtri", "negative", "nextafter", "not_equal",
+    "ones_like", "positive", "pow", "power", "prod", "rad2deg", "radians", "real", "reciprocal", "remainder",
+    "right_shift", "rint", "round", "rounding_right_shift", "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin",
+    "sinc", "sinh", "softplus", "spacing", "sqrt", "square", "std", "subtract", "sum", "tan", "tanh",
+    "tosa_multiply_shift", "tosa_negate", "true_divide", "trunc", "truncate_divide", "var", "where", "xlog1py", "xlogy",
+    "zeros_like",
+]
+# fmt: on
