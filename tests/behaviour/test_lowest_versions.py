@@ -37,6 +37,11 @@ def test_every_requirement_has_a_lower_bound_which_the_build_has_too():
     assert set(needed.split(", ")) <= set(building.split(", "))
 
 
+def test_the_authors_are_those_to_cite():
+    cited = re.findall(r"^ +- name: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited and re.findall(r'^authors = \[\{ name = "(.+?)" \}\]$', PROJECT, re.MULTILINE) == cited
+
+
 def test_every_extra_for_users_is_told_on_the_page_of_deployment():
     extras = re.search(r"\[project.optional-dependencies\]\n(.*?)\n\[", PROJECT, re.DOTALL)[1]
     there = {*re.findall(r"^(\w+) = \[", extras, re.MULTILINE)}
