@@ -525,23 +525,30 @@ static inline double bcg_u64_to_f64(uint64_t x)
 #endif
 }
 
-/* The whole part of x, which is in range: x is an upper half times 2^32 and a lower one, each the digits of a sum. */
+/* The whole part of x, below 2^64, modulo 2^64: an upper half times 2^32 and a lower one, each the digits of a sum. */
+#if BCG_CONVERTS_HALVES
+static inline uint64_t bcg_whole_of_halves(double x)
+{
+    const double whole = trunc(x), high = floor(whole * 0x1p-32), low = whole - high * 0x1p+32;
+    return bcg_bits_f64(high + 0x1.8p+52) << 32 | (bcg_bits_f64(low + 0x1p+52) & 0xffffffffu);
+}
+#endif
+
+/* The whole part of x, which is in range. */
 static inline int64_t bcg_whole_i64(double x)
 {
 #if BCG_CONVERTS_HALVES
-    const double whole = trunc(x), high = floor(whole * 0x1p-32), low = whole - high * 0x1p+32;
-    return (int64_t)(bcg_bits_f64(high + 0x1.8p+52) << 32 | (bcg_bits_f64(low + 0x1p+52) & 0xffffffffu));
+    return (int64_t)bcg_whole_of_halves(x);
 #else
     return (int64_t)x;
 #endif
 }
 
-/* As the one before. */
+/* The whole part of x, which is in range. */
 static inline uint64_t bcg_whole_u64(double x)
 {
 #if BCG_CONVERTS_HALVES
-    const double whole = trunc(x), high = floor(whole * 0x1p-32), low = whole - high * 0x1p+32;
-    return bcg_bits_f64(high + 0x1p+52) << 32 | (bcg_bits_f64(low + 0x1p+52) & 0xffffffffu);
+    return bcg_whole_of_halves(x);
 #else
     return (uint64_t)x;
 #endif
