@@ -211,18 +211,17 @@ def logical(_op: str, operands: Types) -> Converted:
     return (BOOL,) * len(operands), BOOL
 
 
-def bitwise(op: str, operands: Types) -> Converted:
-    """Compute in the integer or bool that operands promote to."""
-    loops = _alike(operands)
-    if loops[0].is_inexact:
-        meant = {
-            "bitwise_and": "put comparisons beside & in parentheses, as in (a > 0) & (a < 1), or",
-            "bitwise_or": "put comparisons beside | in parentheses, as in (a < 0) | (a > 1), or",
-            "bitwise_xor": "a power is written a**b; for bits",
-        }
-        cure = f"{meant.get(op, '')} use .astype(numpy.int64)".strip()
-        raise refuse(op, operands, f"defined for integers and bool only; {cure}")
-    return loops, loops[0]
+def bitwise(meant: str = "") -> Rule:
+    """Compute in the integer or bool that operands promote to; an error of floats says what may have been meant."""
+
+    def rule(op: str, operands: Types) -> Converted:
+        loops = _alike(operands)
+        if loops[0].is_inexact:
+            cure = f"{meant} use .astype(numpy.int64)".lstrip()
+            raise refuse(op, operands, f"defined for integers and bool only; {cure}")
+        return loops, loops[0]
+
+    return rule
 
 
 def integers(op: str, operands: Types) -> Converted:
@@ -281,7 +280,7 @@ def by_parameter(_op: str, _operands: Types) -> Converted:
 RULES: Mapping[str, Rule] = {
     "same": arithmetic,
     "same number": no_bool("use .astype(numpy.int8)"),
-    "same integer": bitwise,
+    "same integer": bitwise(),
     "same float": floating,
     "to bool": to_bool,
     "logical": logical,

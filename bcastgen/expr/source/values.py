@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.dtypes import BOOL
+from ...core.dtypes import BOOL, F64, DType
+from ...core.errors import DTypeError
 from ...core.frozen import dataclass
-from ...ops import dtype_rules as rules
+from ...ops.row import Op
 from ...ops.table import CAST, OPS
 from ..build import Builder
 from ..folding import constant_from
@@ -27,9 +28,6 @@ __all__ = ["BRANCHES", "SHAPE", "Condition", "Conditions", "Env", "Missing", "St
 # another operand to a value has the type of the value; one that guards an operand is for dtypes of some kinds only.
 BRANCHES = Notes(branches=True)
 SHAPE = Notes(guards="any")
-
-# Results of these are bools.
-_BOOL_RULES = (rules.compare, rules.logical, rules.float_test, rules.to_bool)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,11 +159,19 @@ def _of_bools(node: Node) -> bool | tuple[Node, ...]:
         return False
     if node.op is CAST:
         return dict(node.params)["dtype"] is BOOL
-    if node.op.rule in _BOOL_RULES:
+    if node.op.selects:
+        return node.operands[1:]
+    if _gives_bools(node.op, F64):
         return True
-    if node.op.rule is rules.bitwise:
-        return node.operands
-    return node.operands[1:] if node.op.selects else False
+    return _gives_bools(node.op, BOOL) and node.operands
+
+
+def _gives_bools(op: Op, of: DType) -> bool:
+    """Return whether an op gives bools for operands of a dtype."""
+    try:
+        return op.rule(op.name, (of,) * op.arity)[1] is BOOL
+    except DTypeError:
+        return False
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -56,19 +56,23 @@ BITS: tuple[Op, ...] = (
         Op(
             f"bitwise_{word}",
             2,
-            rules.bitwise,
+            rules.bitwise(meant),
             f"({{T}})({{0}} {symbol} {{1}})",
             f"Bitwise {word}.",
             word,
             integers=IntegerFacts(f"bitwise_{word}", demanded="mask" if word == "and" else "low", in_words=True),
             mlir=Mlir({"bool": f"arith.{word}i", "integer": f"arith.{word}i"}),
         )
-        for word, symbol in (("and", "&"), ("or", "|"), ("xor", "^"))
+        for word, symbol, meant in (
+            ("and", "&", "put comparisons beside & in parentheses, as in (a > 0) & (a < 1), or"),
+            ("or", "|", "put comparisons beside | in parentheses, as in (a < 0) | (a > 1), or"),
+            ("xor", "^", "a power is written a**b; for bits"),
+        )
     ),
     Op(
         "bitwise_invert",
         1,
-        rules.bitwise,
+        rules.bitwise(),
         {"bool": "(!{0})", "signed": "({T})~{0}", "unsigned": "({T})~{0}"},
         "Every bit flipped; bool is a logical not.",
         "invert",
