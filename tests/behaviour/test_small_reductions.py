@@ -48,7 +48,8 @@ def test_what_no_elements_give_has_numpys_bytes(dtype, shape):
 def test_small_reductions_without_a_plan_have_the_bits_and_the_refusals_of_others():
     random = np.random.default_rng(18)
     for shape, axes in (
-        ((16,), (None, 0)),
+        *(((count,), (None, 0)) for count in (1, 2, 3, 7, 15, 16, 17)),
+        *(((rows, 5), (1, 0, None)) for rows in (1, 7, 8, 9)),
         ((1, 300), (1, None)),
         ((7, 129), (1, 0)),
         ((3, 4, 50), (2, (1, 2), (0, 2))),
