@@ -76,10 +76,17 @@ enum {
     PART_NS = 5000,         /* work that is worth handing to a thread that spins, */
     PART_NS_ASLEEP = 20000, /* and to one that has to be woken */
     PARTS_A_THREAD = 4,     /* so that a thread which is interrupted leaves some of its share to the others */
-    STREAM_BYTES = 24 << 20, /* results of this size or more do not stay in the cache until they are read */
-    NEAR_BYTES = 1 << 20,    /* an operand less than this apart from another finds its lines in a cache */
-    STREAM_READS = 2         /* large results bypass the cache only if so many times their bytes are read */
+    NEAR_BYTES = 1 << 20    /* an operand less than this apart from another finds its lines in a cache */
 };
+
+/* Results of this size or more do not stay in the cache until they are read, */
+#ifndef RUN_STREAMED_BYTES
+#define RUN_STREAMED_BYTES (24 << 20)
+#endif
+/* and are written past it only if so many times their bytes are read. */
+#ifndef RUN_STREAMED_READS
+#define RUN_STREAMED_READS 2
+#endif
 
 typedef struct {
     const domain *whole;
@@ -165,7 +172,7 @@ static int run_streaming_pays(const domain *d)
             if (d->at[other] == d->at[k]) return 0;
         }
     }
-    return written >= STREAM_BYTES && read >= STREAM_READS * written;
+    return written >= RUN_STREAMED_BYTES && read >= RUN_STREAMED_READS * written && bcg_stream_pays();
 }
 
 static void run_domain(domain *d, const bcg_run_options *options)

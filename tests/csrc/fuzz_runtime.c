@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So small that copies are made, and do not fit, in domains of the size that is tried here. */
+#include "pack.h"
+
+/* So small that copies are made, and do not fit, and results are streamed, in domains of the size that is tried here. */
 #define RUN_EXPANDED_BYTES 2048
 #define RUN_EXPANDED_POINTS 64
+#define RUN_STREAMED_BYTES 256
+#define RUN_STREAMED_READS 0
+#define bcg_stream_pays() 1
 #include "run.c"
 
 #include "bcg_memory.h"
