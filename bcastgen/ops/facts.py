@@ -59,10 +59,12 @@ class FloatFacts:
     ----------
     bounds : the function of :mod:`.bounds` that gives the result's bounds; "" if it may be any number, or NaN.
     in_words : whether the op is as cheap in a vector as any other.
+    in_divider : whether the CPU's divider computes it, in the same time an element for vectors of all widths.
     """
 
     bounds: str = ""
     in_words: bool = False
+    in_divider: bool = False
 
 
 @dataclass(frozen=True, slots=True)

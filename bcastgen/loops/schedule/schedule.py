@@ -35,7 +35,8 @@ from .variants import (
 
 __all__ = ["nested_loops", "one_variant", "plain_loops", "schedule"]
 
-# Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside.
+# Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside. Divisions
+# and square roots do not count: with 512 bits an Intel core runs more slowly, and its divider with it (by a tenth).
 _LIGHT_TENTHS_NS = 2.0
 # Bytes for all tiles of a nest, which standalone C keeps on its stack.
 _TILE_BYTES = 16 * 1024
@@ -53,7 +54,7 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     costs = costs_of(nest) if nest.results else ()
     total = sum(costs)
     f16 = any(access.dtype is F16 for access in (*nest.operands, *nest.results))
-    light = _is_light(nest, total)
+    light = _is_light(nest, costs)
     if not nest.results:
         return Schedule(nest, _whole(nest, (), total), run_time=True, light=light)
     possible = tuple(classes_of(access, ranked=False) for access in nest.operands)
@@ -246,9 +247,10 @@ def _read_names(nest: Nest, reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
     return tuple(nest.operands[read.access].name if isinstance(read, Load) else f"t{read.index}_tile" for read in reads)
 
 
-def _is_light(nest: Nest, cost: float) -> bool:
-    """Whether memory bounds the time of a nest's loops: few ops, no conversions, no selects, no 16-bit floats.
+def _is_light(nest: Nest, costs: tuple[float, ...]) -> bool:
+    """Whether memory or the divider bounds the time of a nest's loops, for which 512-bit vectors do nothing.
 
+    There are few other ops, and no conversions, selects or 16-bit floats.
     A bool in memory is a byte, and gcc makes no 256-bit vectors of bytes and doubles together. For a select gcc
     compares twice and computes under masks, which takes half as long in 512 bits if another thread shares the core.
     """
@@ -256,6 +258,11 @@ def _is_light(nest: Nest, cost: float) -> bool:
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
     alike = len({(dtype.bits, dtype.kind in ("float", "complex")) for dtype in elements | values}) <= 1
     selects = any(statement.op.selects for statement in nest.body)
+    others = sum(
+        cost
+        for cost, statement in zip(costs, nest.body, strict=False)
+        if statement.dtype.kind != "float" or not statement.op.floats.in_divider
+    )
     return (
-        cost <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_float16 for dtype in elements | values)
+        others <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_float16 for dtype in elements | values)
     )

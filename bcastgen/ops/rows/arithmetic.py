@@ -160,7 +160,7 @@ ARITHMETIC: tuple[Op, ...] = (
         ("true_divide",),
         cost_tenths_ns=2.0,
         by_power_of_two=("multiply", "inverse"),
-        floats=FloatFacts("divide", in_words=True),
+        floats=FloatFacts("divide", in_words=True, in_divider=True),
         mlir=Mlir({"float": "arith.divf"}),
         ieee=True,
         pole="b == 0",
@@ -300,6 +300,7 @@ ARITHMETIC: tuple[Op, ...] = (
         domain=(0.5, 50.0),
         reference=_reciprocal,
         cost_tenths_ns=2.0,
+        floats=FloatFacts(in_divider=True),
         mlir=Mlir(
             {
                 "signed": "@RECIPROCAL",
@@ -318,7 +319,7 @@ ARITHMETIC: tuple[Op, ...] = (
         "Square root, correctly rounded.",
         domain=(0.0, 100.0),
         cost_tenths_ns=3.0,
-        floats=FloatFacts("square_root", in_words=True),
+        floats=FloatFacts("square_root", in_words=True, in_divider=True),
         mlir=Mlir({"float": "math.sqrt"}),
         ieee=True,
     ),

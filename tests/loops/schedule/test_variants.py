@@ -186,10 +186,13 @@ def test_stages_stand_still_in_the_places_of_their_operands():
         ("a + b", ["f16[*]"] * 2, False),
         ("f32(a) * b", ["i32[*]", "f32[*]"], False),
         ("exp(a)", ["f32[*]"], False),
-        ("sqrt(a)", ["f64[*]"], False),
+        ("sqrt(a)", ["f64[*]"], True),
+        ("1 / sqrt(a * a + b)", ["f64[*]"] * 2, True),
+        ("exp(a) / b", ["f32[*]"] * 2, False),
+        ("a / b", ["c64[*]"] * 2, False),
     ],
 )
-def test_memory_decides_where_ops_are_few_and_lanes_of_one_width(text, types, expected):
+def test_memory_or_the_divider_decides_where_ops_are_few_and_lanes_of_one_width(text, types, expected):
     kernel = from_text(f"({', '.join(f'{kind} {name}' for kind, name in zip(types, 'abc', strict=False))}) -> {text}")
     compilation = kernel.compilation
     assert compilation.schedules[0].light is expected
