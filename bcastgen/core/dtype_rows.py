@@ -98,6 +98,11 @@ class DType:
         return self.kind in ("float", "complex")
 
     @property
+    def digits(self) -> int:
+        """Binary digits of the significand of a float of 16 bits or more, which represents all integers of so many."""
+        return {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}[self.name]
+
+    @property
     def part(self) -> DType:
         """The dtype of a complex number's real and imaginary parts; any other dtype itself."""
         return {"c64": F32, "c128": F64}.get(self.name, self)

@@ -22,7 +22,6 @@ from .rebuilt import BodyBuilder, cast_of
 
 __all__ = ["exact_floats"]
 
-_DIGITS = 24
 # Far from the ends of f32's exponents.
 _LEAST, _MOST = 2.0**-100, 2.0**100
 
@@ -57,7 +56,7 @@ def _most(bounds: Bounds) -> float:
 def _is_exact(bounds: Bounds) -> bool:
     """Whether f32 holds every number that a value may be."""
     fits = bounds.is_finite and bounds.grain >= _LEAST and _most(bounds) <= _MOST
-    return fits and _most(bounds) <= bounds.grain * 2**_DIGITS
+    return fits and _most(bounds) <= bounds.grain * 2**F32.digits
 
 
 def _stays_exact(statement: Statement, own: Bounds, bounds: list[Bounds]) -> bool:

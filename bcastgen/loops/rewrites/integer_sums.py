@@ -23,7 +23,7 @@ __all__ = ["integer_sums"]
 
 _SUMS = ("plus", "minus")
 # Floats represent every integer of so many bits. For f64 the limit is that of i32: wider integers convert slower.
-_DIGITS = {F32: 24, F64: 31}
+_DIGITS = {F32: F32.digits, F64: 31}
 _I32 = dtype("i32")
 
 

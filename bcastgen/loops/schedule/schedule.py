@@ -263,6 +263,5 @@ def _is_light(nest: Nest, costs: tuple[float, ...]) -> bool:
         for cost, statement in zip(costs, nest.body, strict=False)
         if statement.dtype.kind != "float" or not statement.op.floats.in_divider
     )
-    return (
-        others <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_float16 for dtype in elements | values)
-    )
+    halves = any(dtype.is_float16 for dtype in elements | values)
+    return others <= _LIGHT_TENTHS_NS and alike and not selects and not halves
