@@ -383,7 +383,13 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         key = key or self._key_of(operands)
         if key in self._jobs.made or not self._compile(key):
             return self
-        return self._jobs.answer(self, key, operands, not self._is_ranked) or self
+        answered = self._jobs.answer(self, key, operands, not self._is_ranked)
+        if answered is not None and self._reports_errors:
+            with undivided:
+                from .ufunc_errors import report_answered  # noqa: PLC0415 - few kernels report errors, and are answered
+
+            report_answered(self, operands)
+        return answered or self
 
     def _key_of(self, operands: tuple[object, ...]) -> bytes:
         ranks = bytes(np.ndim(value) for value in operands) if self._is_ranked else b""  # type: ignore[arg-type]

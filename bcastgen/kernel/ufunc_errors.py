@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.float_errors import report
 from ..runtime.outs import bind_outs
 from ..runtime.slow_path import bind, call_clean, clean_operand, without_strict
 from .ufunc_loops import loop_dtypes, signature_dtypes
 from .ufunc_variants import variant_of
 
-__all__ = ["raised_by"]
+__all__ = ["raised_by", "report_answered"]
 
 
 def raised_by(kernel: Any, args: tuple[object, ...], named: dict[str, object], asked: Any) -> int:
@@ -28,15 +29,31 @@ def raised_by(kernel: Any, args: tuple[object, ...], named: dict[str, object], a
         loops = loop_dtypes(kernel, operands, bind_outs(kernel, asked.out), given, asked.casting)
         if loops is not None:
             kernel, operands = variant_of(kernel).converted(operands, loops)
+    return _raised_at(kernel, operands, asked.where)
+
+
+def _raised_at(kernel: Any, operands: tuple[object, ...], where: Any = None) -> int:
+    """Return the errors of a call with clean operands, at the points that a mask selects; 0 if nothing tells them."""
     telling = variant_of(kernel).raising()
     if telling is None:
         return 0
     found = call_clean(telling, operands, (None,) * len(telling.results))
     raised = 0
     for bits in found:
-        if asked.where is None:
+        if where is None:
             raised |= int(np.bitwise_or.reduce(bits, axis=None))
         else:
-            both = np.broadcast_arrays(bits, asked.where)
+            both = np.broadcast_arrays(bits, where)
             raised |= int(np.bitwise_or.reduce(both[0][both[1]], axis=None))
     return raised
+
+
+def report_answered(kernel: Any, operands: tuple[object, ...]) -> None:
+    """Report the errors of a call that NumPy has answered in place of the binary, whose flags would tell them.
+
+    Raises
+    ------
+    FloatingPointError
+        If `numpy.errstate` says so.
+    """
+    report(kernel, _raised_at(kernel, operands))

@@ -105,7 +105,8 @@ class Variants:
         if "raising" not in self._made:
             builder = Builder(kernel.operands)
             results = builder.inline(kernel.expression, tuple(builder.operands))
-            found = tuple(_raised(builder, result) for result in results) if _is_open(kernel) else ()
+            # A call that comes here has operands of the types that a kernel declares.
+            found = tuple(_raised(builder, result) for result in results) if _is_plain(kernel) else ()
             used = tuple(node for node in found if node is not None)
             self._made["raising"] = _like(kernel, builder, used) if used else None
         return self._made["raising"]
@@ -180,7 +181,12 @@ def _free(name: str, taken: tuple[str, ...]) -> str:
 
 def _is_open(kernel: Any) -> bool:
     """Whether a kernel's expression may become part of another: it has no types, constants or claims of its own."""
-    return not (kernel.signature is not None or kernel.constant_values or kernel.expression.type_assertions)
+    return kernel.signature is None and _is_plain(kernel)
+
+
+def _is_plain(kernel: Any) -> bool:
+    """Whether a kernel's expression has neither constants nor claims of its own."""
+    return not (kernel.constant_values or kernel.expression.type_assertions)
 
 
 def _like(kernel: Any, builder: Builder, results: tuple[Node, ...]) -> Any:

@@ -181,3 +181,22 @@ def test_floats_that_an_integer_does_not_hold_are_invalid(dtype):
     for value in beyond:
         assert warned(kernel, np.array([value])) == ["invalid value"], value
     assert warned(kernel, np.array([-1, 2**40])) == []
+
+
+@pytest.mark.parametrize("signature", [None, "(f64[n] a, f64[n] b)"])
+@pytest.mark.parametrize("text", ["a / b", "log(a - 1) + b", "sqrt(-a) + b", "exp(a * 1000) + b"])
+@pytest.mark.parametrize("mode", ["compiled", "disabled", "background"])
+def test_errors_do_not_depend_on_who_answers(mode, text, signature, monkeypatch, tmp_path):
+    """The binary, or NumPy where nothing is compiled, or not yet."""
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path))
+    if mode == "disabled":
+        monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    function = eval(f"lambda a, b: {text}", {name: getattr(np, name) for name in ("log", "sqrt", "exp")})
+    options = {"name": "mine", "errors": "numpy", "signature": signature, "background": mode == "background"}
+    kernel = bg.jit(function, **options)
+    a, b = np.ones(3), np.zeros(3)
+    assert reported(kernel, a, b) == reported(function, a, b) != set()
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="encountered in mine"):
+        kernel(a, b)
+    assert reported(kernel, a + 1, b + 1) == reported(function, a + 1, b + 1)
+    assert kernel.wait()
