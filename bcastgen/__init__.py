@@ -180,7 +180,9 @@ def _found(name: str) -> Any:
 
                 composed = reduction_function(name)
             if composed is None:
-                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+                # With these Python's traceback says which name may have been meant.
+                module = _module(__name__)
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)
             globals()[name] = composed
             return composed
         if op.definition is not None:

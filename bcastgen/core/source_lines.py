@@ -23,7 +23,16 @@ import numpy as np
 from .errors import BcastgenError
 from .sizes import is_on
 
-__all__ = ["SourceLine", "last_line", "name_of", "package_of", "short_traceback", "users_line", "with_short_tracebacks"]
+__all__ = [
+    "SourceLine",
+    "callers_level",
+    "last_line",
+    "name_of",
+    "package_of",
+    "short_traceback",
+    "users_line",
+    "with_short_tracebacks",
+]
 
 # A file, or "column" for a text; and the line or the column.
 SourceLine = tuple[str, int]
@@ -160,3 +169,12 @@ def with_short_tracebacks(function: Callable[_Given, _Result]) -> Callable[_Give
             raise
 
     return call
+
+
+def callers_level() -> int:
+    """Return the `stacklevel` by which a warning of the calling function names the first line outside the package."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level

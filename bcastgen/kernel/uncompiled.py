@@ -23,6 +23,7 @@ from ..core.errors import (
     RefusedFlagsError,
     status_values,
 )
+from ..core.source_lines import callers_level
 from ..emit.c_text.body import demand_status
 from ..loops.guard_program.interpret import Failure, run_guards
 from ..runtime.slow_path import raise_limit, raise_status
@@ -102,7 +103,7 @@ def answer_without(
         warnings.warn(
             f"kernel '{name}' has no binary, so NumPy computes it, slower; as do further kernels: {error}",
             CompilerWarning,
-            stacklevel=3,
+            stacklevel=callers_level(),
         )
     jobs = Jobs(in_background=False) if jobs is None else jobs
     jobs.fail(key, _Uncompiled(compilation, error))

@@ -8,12 +8,12 @@ nothing, a warning, an exception, a call of the user's function.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
+from ..core.source_lines import callers_level
 from .keys import Named
 
 __all__ = ["DIVIDE", "ERRORS", "INVALID", "OVERFLOW", "UNDERFLOW", "report"]
@@ -55,7 +55,7 @@ def _report(action: str, bit: int, words: str, message: str) -> None:
     callback: Any = np.geterrcall()
     match action:
         case "warn":
-            warnings.warn(message, RuntimeWarning, stacklevel=_callers_level())
+            warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
         case "raise":
             raise FloatingPointError(message)
         case "print":
@@ -68,12 +68,3 @@ def _report(action: str, bit: int, words: str, message: str) -> None:
             callback(words, bit)
         case "log":
             callback.write(f"Warning: {message}\n")
-
-
-def _callers_level() -> int:
-    """Return the level of the first frame outside of the package, for the place that a warning names."""
-    level, frame = 1, sys._getframe(1)
-    package = __name__.partition(".")[0]
-    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level

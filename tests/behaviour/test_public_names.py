@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,9 @@ def test_completion_offers_all_that_is_ready():
     """Those of `api/op_types.pyi`, which a test keeps equal to the tables; aliases are found, and not offered."""
     assert {"add", "sum", "divmod", "isclose", "jit"} <= set(dir(bg))
     assert all(hasattr(bg, name) for name in dir(bg))
+
+
+def test_a_name_that_is_not_there_is_compared_with_those_that_are():
+    code = "import bcastgen; bcastgen.sigmod"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert told.endswith("AttributeError: module 'bcastgen' has no attribute 'sigmod'. Did you mean: 'sigmoid'?\n")

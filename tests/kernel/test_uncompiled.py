@@ -85,6 +85,13 @@ def test_the_warning_has_the_compilers_words_and_stands_at_the_call(monkeypatch,
     assert [warning.filename for warning in told] == [__file__]
 
 
+def test_the_warning_of_numexprs_module_stands_at_the_call_too(monkeypatch, untold):
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    with pytest.warns(bg.CompilerWarning) as told:
+        assert bg.numexpr.evaluate("a * 2 + 1", {"a": np.ones(2)}).tolist() == [3, 3]
+    assert [warning.filename for warning in told] == [__file__]
+
+
 @pytest.mark.parametrize("reduces", [False, True])
 def test_a_first_call_that_converts_its_operands_is_answered_too(reduces, monkeypatch, untold):
     monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
