@@ -74,11 +74,11 @@ def test_small_reductions_without_a_plan_have_the_bits_and_the_refusals_of_other
         fixed(np.zeros((4, 33), np.float32))
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1", "c8"])
-@pytest.mark.parametrize("name", ["sum", "mean", "var", "prod", "max", "argmax"])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("sum", "f2"), ("sum", "f4"), ("sum", "u1"), ("sum", "c8"), ("var", "f8"), ("max", "f4"), ("argmax", "i4")],
+)
 def test_small_reductions_in_any_layout_have_the_bits_of_the_same_rows_among_many(name, dtype):
-    if dtype == "c8" and name in ("var", "max", "argmax"):
-        pytest.skip("complex numbers have no order, and no variance here")
     random = np.random.default_rng(20)
     for shape in ((4, 4), (3, 17), (17, 3), (2, 3, 5), (2, 1, 7, 3), (31, 2), (2, 64), (5, 20, 5), (1, 9, 1)):
         axes = [*range(len(shape)), *([] if name == "argmax" else [(0, 1), (0, len(shape) - 1)])]
