@@ -42,7 +42,7 @@ def test_a_table_gives_the_column_with_the_operands_name_as_heading(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text('when, "p",q\n"1 May, noon",1.5,2\n"2 May, noon",3,4\n')
     assert load_array(str(file), "p").tolist() == [1.5, 3] and load_array(str(file), "q").tolist() == [2, 4]
-    with pytest.raises(ParseError, match="is not a table of numbers"):
+    with pytest.raises(ParseError, match="has no column 'x'; it has 'when, p, q'"):
         load_array(str(file), "x")
 
 
