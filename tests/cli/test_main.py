@@ -99,6 +99,16 @@ def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(arguments, told,
     assert caught.value.code == 2 and capsys.readouterr().err.endswith(f"{told}\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["export"], "export needs a FILE"), (["import"], "import needs a FILE"), (["clear", "f"], "clear takes no FILE")],
+)
+def test_a_missing_file_of_the_cache_s_actions_is_a_command_line_that_cannot_be_read(arguments, told, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["cache", *arguments])
+    assert caught.value.code == 2 and capsys.readouterr().err.endswith(f"bcastgen cache: error: {told}\n")
+
+
 def test_the_help_of_explain_names_the_stages(capsys):
     with pytest.raises(SystemExit):
         main(["explain", "--help"])
@@ -308,6 +318,10 @@ def test_cache_info_and_clear(capsys, tmp_path, arrays):
 def test_doctor(capsys, monkeypatch):
     assert main(["doctor"]) == 0
     assert "agrees with NumPy" in capsys.readouterr().out
+    monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    assert main(["doctor"]) == 1
+    assert "FAIL  kernel: none is compiled, and NumPy computes: BCASTGEN_DISABLE is set" in capsys.readouterr().out
+    monkeypatch.delenv("BCASTGEN_DISABLE")
     monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
     assert main(["doctor"]) == 1
     assert "FAIL  compiler" in capsys.readouterr().out
