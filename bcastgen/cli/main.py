@@ -17,7 +17,9 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -66,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The arguments of `bench` are its own parser's.
     options: Any = given[1:] if name == "bench" else parser_of(name, module).parse_args(given)
     try:
-        status = int(module.run(options))
+        with _warnings_of_one_line():
+            status = int(module.run(options))
         sys.stdout.flush()
         return status
     except BcastgenError as error:
@@ -82,6 +85,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"bcastgen: not enough memory: {error}", file=sys.stderr)
     return 1
+
+
+@contextmanager
+def _warnings_of_one_line() -> Iterator[None]:
+    """Print warnings as errors are: where in Python they were raised is nothing to who types commands."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"bcastgen: warning: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def parser_of(name: str | None, module: Any) -> argparse.ArgumentParser:

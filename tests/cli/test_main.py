@@ -343,6 +343,15 @@ def test_the_module_runs_as_a_program():
     assert done.stdout.strip() == f"bcastgen {bcastgen.__version__}"
 
 
+def test_a_warning_is_one_line_without_a_place_in_python(tmp_path, arrays):
+    command = [sys.executable, "-m", "bcastgen", "run", "a * 2", "--in", f"a={tmp_path / 'a.npy'}"]
+    environment = os.environ | {"BCASTGEN_CC": "no-such-compiler"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "[0. 2. 4.]\n"
+    assert done.stderr.startswith("bcastgen: warning: kernel 'kernel' has no binary, so NumPy computes it")
+    assert done.stderr.count("\n") == 1 and ".py" not in done.stderr
+
+
 @pytest.mark.parametrize("command", [["ops"], ["ops", "exp"], ["bench", "--list"], ["completion", "bash"]])
 def test_a_reader_that_has_left_is_no_error(command):
     reader, writer = os.pipe()
