@@ -60,8 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given and given[0] in COMMANDS else None
     if given and name is None and not given[0].startswith("-"):
-        close = get_close_matches(given[0], COMMANDS, 1)
-        meant = f"did you mean {close[0]}?" if close else f"the commands are {', '.join(COMMANDS)}"
+        words = {name: name for name in COMMANDS} | {"help": "--help", "version": "--version"}
+        close = get_close_matches(given[0], words, 1)
+        meant = f"did you mean {words[close[0]]}?" if close else f"the commands are {', '.join(COMMANDS)}"
         print(f"bcastgen: no command {given[0][:40]!r}; {meant}", file=sys.stderr)
         return 2
     module: Any = None if name is None else importlib.import_module(f".{name}", __package__)

@@ -100,6 +100,16 @@ def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(arguments, told,
 
 
 @pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["cache", "inof"], "info"), (["completion", "fsh"], "fish"), (["run", "a", "--dynamic", "strct"], "strict")],
+)
+def test_a_misspelt_choice_is_refused_with_the_one_that_was_meant(arguments, meant, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2 and capsys.readouterr().err.endswith(f"); did you mean {meant}?\n")
+
+
+@pytest.mark.parametrize(
     ("arguments", "told"),
     [(["export"], "export needs a FILE"), (["import"], "import needs a FILE"), (["clear", "f"], "clear takes no FILE")],
 )
@@ -292,6 +302,8 @@ def test_ops_lists_those_that_have_a_word(capsys):
     [
         ("cach", "did you mean cache?"),
         ("exlpain", "did you mean explain?"),
+        ("helo", "did you mean --help?"),
+        ("version", "did you mean --version?"),
         ("xyzzy", "the commands are demo, run, emit"),
     ],
 )
