@@ -101,6 +101,19 @@ def test_stdin_and_stdout_are_npy_files():
     assert empty.returncode == 1 and b"what is on stdin is not a .npy file of numbers" in empty.stderr
 
 
+def test_a_text_that_leaves_elements_out_says_how_all_are_written(capsys):
+    run = ["run", "broadcast_to(a, (k,)) + 0", "--in", "a=1", "--extent"]
+    assert main([*run, "k=1000"]) == 0 and capsys.readouterr().err == ""
+    assert main([*run, "k=1001"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "[1 1 1 ... 1 1 1]\n"
+    assert (
+        said.err == "bcastgen: NumPy leaves elements out of a long text; --out r.npy writes all, or --out - to stdout\n"
+    )
+    pair = ["run", "(a, broadcast_to(a, (k,)))", "--in", "a=1", "--extent", "k=2000"]
+    assert main(pair) == 0 and "--out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

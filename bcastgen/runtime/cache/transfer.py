@@ -78,9 +78,8 @@ def import_from(path: Path) -> int:
                 taken += _taken(aside / key, entry_of(directory, key), path)
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         # What tarfile says is a list of what each of its formats lacks.
-        raise CacheError(
-            f"{path} is no archive of kernels, or only the beginning of one; give a file that `bcastgen cache export` wrote"
-        ) from error
+        why = "is no archive of kernels, or only the beginning of one"
+        raise CacheError(f"{path} {why}; give a file that `bcastgen cache export` wrote") from error
     except OSError as error:
         pass_on(error)
         raise CacheError(f"cannot import {path}: {error}") from error
