@@ -1,8 +1,10 @@
-r"""Reads the numbers of .csv files for `bcastgen run`.
+"""Reads the numbers of .csv files for `bcastgen run`.
 
 In: the file's text, and an operand's name.  Out: an array; else an error that says which line and column, and the cure.
 
-    read_table("t.csv", "a,b\n1,2\n3,4\n", "b") -> array([2., 4.])
+    a,b            read_table("t.csv", text, "b")  ->  array([2., 4.])
+    1,2            read_table("t.csv", text, "c")  ->  ParseError: t.csv has no column 'c'; it has 'a, b'
+    3,4
 """
 
 from __future__ import annotations
