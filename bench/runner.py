@@ -25,6 +25,7 @@ import numpy as np
 from bcastgen.cli.parser import Parser
 from bcastgen.core.errors import BcastgenError
 from bcastgen.core.progress import Progress
+from bcastgen.kernel.uncompiled import why_uncompiled
 
 from . import expression
 from .bandwidth import Mover
@@ -277,6 +278,9 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _measure(arguments: argparse.Namespace, stream: TextIO) -> int:
+    why = why_uncompiled()
+    if why is not None:
+        raise BcastgenError(f"NumPy computes the kernels, and would be measured under the name bcastgen: {why}")
     options, peers = _options(arguments), contestants(arguments.peers, arguments.threads)
     old = None if arguments.compare is None else saved(arguments.compare)
     for flag, file in (("--json", arguments.json), ("--plot", arguments.plot)):
@@ -314,7 +318,8 @@ def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int
     Returns
     -------
     int
-        0; 1 if one of our own results was wrong or failed; 2 for arguments or files that do not serve.
+        0; 1 if one of our own results was wrong or failed, or for an expression or a file that does not serve; a
+        command line that cannot be read leaves with 2.
     """
     arguments = parser_of().parse_args(argv)
     stream = stream or (sys.stderr if arguments.json == _STDOUT else sys.stdout)
@@ -329,5 +334,5 @@ def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int
         _plot(reports, arguments.plot)
     except BcastgenError as error:
         print(f"bcastgen bench: {error}", file=sys.stderr)
-        return 2
+        return 1
     return 0

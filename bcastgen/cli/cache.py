@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     said = "; ".join(f"{name}: {what}" for name, (_, what) in _ACTIONS.items())
     parser.add_argument("action", choices=tuple(_ACTIONS), help=said)
     parser.add_argument("file", nargs="?", metavar="FILE", help="the archive of export and import")
+    parser.set_defaults(refuse=parser.error)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,12 +80,14 @@ def run(options: argparse.Namespace) -> int:
 
     Raises
     ------
-    BcastgenError
+    SystemExit
         If a file is missing, or one too many.
+    BcastgenError
+        If it cannot be read or written.
     """
     if (options.file is not None) != (options.action in _WITH_FILE):
         needs = "needs a FILE" if options.file is None else "takes no FILE"
-        raise BcastgenError(f"bcastgen cache {options.action} {needs}")
+        options.refuse(f"{options.action} {needs}")
     if options.file == "-":
         raise BcastgenError(f"bcastgen cache {options.action} takes no stream; give a file (./- is one named -)")
     return _ACTIONS[options.action][0](options)

@@ -12,14 +12,17 @@ import importlib
 from collections.abc import Mapping
 
 from ..core.resources import bench_module
+from ..emit.standalone.target import TARGETS
+from ..pipeline.stages import STAGES
 from .main import COMMANDS, parser_of
 
 __all__ = ["add_arguments", "run"]
 
-Flags = Mapping[str, tuple[str, tuple[str, ...]]]
+# The flags of a command, each with its help, its choices, and whether it takes several, with commas between them.
+Flags = Mapping[str, tuple[str, tuple[str, ...], bool]]
 _BASH = """\
 _bcastgen() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= list=
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "%(commands)s" -- "$word"))
         return
@@ -32,7 +35,8 @@ _bcastgen() {
 %(flags)s
         esac
     fi
-    [ -z "$words" ] || COMPREPLY=($(compgen -W "$words" -- "$word"))
+    [ -z "$list" ] || list=${word%%"${word##*,}"}
+    [ -z "$words" ] || COMPREPLY=($(compgen -P "$list" -W "$words" -- "${word#"$list"}"))
 }
 complete -o default -F _bcastgen bcastgen
 """
@@ -63,13 +67,29 @@ def _parser(name: str) -> argparse.ArgumentParser:
 
 
 def _flags(name: str) -> Flags:
-    """Return the flags of a command, each with its help and its choices."""
+    """Return the flags of a command."""
+    offered = _offered(name)
     return {
-        flag: (action.help or "", tuple(map(str, action.choices or ())))
+        flag: (action.help or "", *offered.get(flag, (tuple(map(str, action.choices or ())), False)))
         for action in _parser(name)._actions
         for flag in action.option_strings
         if flag.startswith("--")
     }
+
+
+def _offered(name: str) -> Mapping[str, tuple[tuple[str, ...], bool]]:
+    """Return what is offered for flags of a command that the parser itself lets be anything."""
+    if name == "explain":
+        return {"--stage": (STAGES, False)}
+    if name == "emit":
+        sets = tuple(name for name, row in TARGETS.items() if row.level)
+        return {"--target": (tuple(TARGETS), False), "--targets": (sets, True)}
+    if name == "bench":
+        plan = bench_module("plan")
+        # A name with a space would be two words.
+        peers = (peer for peer in (*plan.PEERS, plan.ALL_PEERS) if peer not in plan.OWN and " " not in peer)
+        return {"--kinds": (tuple(plan.KINDS), True), "--peers": (tuple(peers), True)}
+    return {}
 
 
 def _words(name: str) -> tuple[str, ...]:
@@ -80,9 +100,9 @@ def _words(name: str) -> tuple[str, ...]:
 
 def _bash(flags: Mapping[str, Flags]) -> str:
     choices = [
-        f'        "{name} {flag}") words="{" ".join(given)}" ;;'
+        f'        "{name} {flag}") words="{" ".join(given)}"{" list=," if several else ""} ;;'
         for name, found in flags.items()
-        for flag, (_, given) in found.items()
+        for flag, (_, given, several) in found.items()
         if given
     ]
     # Where a command's first argument is one of some words, these follow the command itself.
@@ -101,8 +121,9 @@ def _fish(flags: Mapping[str, Flags]) -> str:
     for name, found in flags.items():
         if words := _words(name):
             lines.append(f'complete -c bcastgen -n "__fish_seen_subcommand_from {name}" -fa {_quoted(" ".join(words))}')
-        for flag, (text, given) in found.items():
-            chosen = f" -xa {_quoted(' '.join(given))}" if given else ""
+        for flag, (text, given, several) in found.items():
+            words_of = f"(__fish_append , {' '.join(given)})" if several else " ".join(given)
+            chosen = f" -xa {_quoted(words_of)}" if given else ""
             said = f" -d {_quoted(text)}" if text and text != argparse.SUPPRESS else ""
             lines.append(f'complete -c bcastgen -n "__fish_seen_subcommand_from {name}" -l {flag[2:]}{chosen}{said}')
     return "\n".join(lines) + "\n"

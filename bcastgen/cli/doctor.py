@@ -19,6 +19,7 @@ from ..api.functions import from_text
 from ..core.errors import BcastgenError, CompilerWarning
 from ..core.frozen import dataclass
 from ..core.version import __version__
+from ..kernel.uncompiled import why_uncompiled
 from ..runtime.base import implementation
 from ..runtime.cache.upkeep import info
 from ..runtime.toolchain import toolchain
@@ -82,6 +83,9 @@ def _cache() -> str:
 
 
 def _kernel() -> str:
+    why = why_uncompiled()
+    if why is not None:
+        raise BcastgenError(f"none is compiled, and NumPy computes: {why}")
     kernel = from_text("a*b + 1")
     a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0)
     with warnings.catch_warnings():

@@ -9,12 +9,12 @@ In: an expression, or a file of MLIR.  Out: text or HTML, on stdout or in a file
 from __future__ import annotations
 
 import argparse
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ParseError
 from ..core.resources import bench_module
+from ..pipeline.stages import STAGES
 from .kernels import EXPRESSION, add_rules, read_kernel
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--stage",
         metavar="NAME",
-        help="print one stage only: expression, typed, nest, constraints, shape, schedule, c, or a rewrite",
+        help=f"print one stage only: {', '.join(STAGES)}, or a rewrite",
     )
     form.add_argument("--html", action="store_true", help="one HTML page: operands drawn, nest and C side by side")
     several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
@@ -51,12 +51,11 @@ def run(options: argparse.Namespace) -> int:
         return _put(kernel.explain(html=options.html, operands=_operands(kernel, options)), options.output)
     if options.shape or options.inputs:
         raise ParseError("--shape and --in measure a call, which is no stage; leave --stage out")
-    stages = kernel.stages
-    if options.stage not in stages:
-        close = get_close_matches(options.stage, stages, 1)
-        meant = f"did you mean {close[0]}? " if close else ""
-        raise ParseError(f"no stage {options.stage!r}; {meant}the stages are {', '.join(stages)}")
-    return _put(stages[options.stage], options.output)
+    try:
+        text = kernel.stages[options.stage]
+    except KeyError as error:
+        raise ParseError(error.args[0]) from None
+    return _put(text, options.output)
 
 
 def _operands(kernel: Kernel, options: argparse.Namespace) -> tuple[Any, ...] | None:

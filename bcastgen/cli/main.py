@@ -17,7 +17,9 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -58,15 +60,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given and given[0] in COMMANDS else None
     if given and name is None and not given[0].startswith("-"):
-        close = get_close_matches(given[0], COMMANDS, 1)
-        meant = f"did you mean {close[0]}?" if close else f"the commands are {', '.join(COMMANDS)}"
+        words = {name: name for name in COMMANDS} | {"help": "--help", "version": "--version"}
+        close = get_close_matches(given[0], words, 1)
+        meant = f"did you mean {words[close[0]]}?" if close else f"the commands are {', '.join(COMMANDS)}"
         print(f"bcastgen: no command {given[0][:40]!r}; {meant}", file=sys.stderr)
         return 2
     module: Any = None if name is None else importlib.import_module(f".{name}", __package__)
     # The arguments of `bench` are its own parser's.
     options: Any = given[1:] if name == "bench" else parser_of(name, module).parse_args(given)
     try:
-        status = int(module.run(options))
+        with _warnings_of_one_line():
+            status = int(module.run(options))
         sys.stdout.flush()
         return status
     except BcastgenError as error:
@@ -82,6 +86,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"bcastgen: not enough memory: {error}", file=sys.stderr)
     return 1
+
+
+@contextmanager
+def _warnings_of_one_line() -> Iterator[None]:
+    """Print warnings as errors are: where in Python they were raised is nothing to who types commands."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"bcastgen: warning: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def parser_of(name: str | None, module: Any) -> argparse.ArgumentParser:

@@ -20,13 +20,14 @@ from ..mlir.ir import Function, Module
 from ..mlir.options import VERSIONS
 from ..mlir.read.parser import parse_module
 from ..pipeline.compilation import MLIR_FORMS
+from ..pipeline.stages import STAGES
 from .flags import add_flags, flag_values
 from .mlir_files import read_text
 from .reading import add_reading, read_options
 
 __all__ = ["add_arguments", "run"]
 
-_STAGES = ("expression", "typed", "nest", "constraints", "schedule", "c")
+_STAGES = tuple(name for name in STAGES if name not in MLIR_FORMS)
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 
 

@@ -8,11 +8,15 @@ In: arguments.  Out: what argparse makes of them; else a sentence with a cure, a
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import NoReturn
 
 __all__ = ["Parser"]
+
+# Python 3.12 and later write the choices without quotes.
+_CHOICE, _WORD = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)$"), re.compile(r"[\w-]+")
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,6 +30,10 @@ class Parser(argparse.ArgumentParser):
         close = [near for word in words for near in get_close_matches(word.partition("=")[0], _flags(self), 1)]
         if close:
             message += f"; did you mean {' and '.join(dict.fromkeys(close))}?"
+        choice = _CHOICE.search(message)
+        meant = get_close_matches(choice[1], _WORD.findall(choice[2]), 1) if choice else []
+        if meant:
+            message += f"; did you mean {meant[0]}?"
         super().error(message)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -74,7 +75,11 @@ def run(options: argparse.Namespace) -> int:
         # NumPy raises this for a result that no memory can hold.
         raise BcastgenError(str(error)) from None
     if not files:
-        print(result)
+        text = str(result)
+        print(text)
+        if "..." in text:
+            hint = "NumPy leaves elements out of a long text; --out r.npy writes all, or --out - to stdout"
+            print(f"bcastgen: {hint}", file=sys.stderr)
         return 0
     values = result if isinstance(result, tuple) else (result,)
     for line in save_results(dict(zip(kernel.results, values, strict=True)), files):

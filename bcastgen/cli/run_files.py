@@ -12,7 +12,6 @@ import contextlib
 import io
 import os
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +21,7 @@ import numpy as np
 from ..core.dtypes import BF16
 from ..core.errors import ParseError
 from ..shape.types.cursor import excerpt
+from .tables import chosen_of, read_table
 
 __all__ = ["load_array", "result_files", "save_results"]
 
@@ -38,8 +38,8 @@ _NOT_WRITTEN = (".csv", ".tsv", ".txt", ".parquet", ".h5", ".hdf5", ".zarr", ".j
 def load_array(path: str, name: str = "") -> Any:
     """Return the array of a .npy file, or of an .npz, .csv or .parquet file the array or column of this name.
 
-    An archive or a .parquet file of one array gives that one, whatever its name. A .csv file without this name as a
-    heading gives the table of all its numbers. ``-`` is any of these on stdin.
+    An archive or a .parquet file of one array gives that one, whatever its name. A .csv file without headings gives
+    the table of all its numbers. ``-`` is any of these on stdin.
 
     Raises
     ------
@@ -51,7 +51,8 @@ def load_array(path: str, name: str = "") -> Any:
         head = file.read(6)
         file.seek(0)
         if path.endswith(".csv") or (path == "-" and _is_text(head)):
-            return _table(what, file, name)
+            # What Excel writes begins with a mark that utf-8-sig knows.
+            return read_table(what, file.read().decode("utf-8-sig", errors="replace"), name)
         if path.endswith(".parquet") or head.startswith(b"PAR1"):
             return _column(what, file, name)
         return _array(what, file, head, name)
@@ -74,7 +75,7 @@ def _array(what: str, file: IO[bytes], head: bytes, name: str) -> Any:
             raise ParseError(f"{what} is not a .npy file of numbers" if kind is None else f"{what} is {kind}")
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
-            array = array[_chosen(f"{what} is an archive without an array", name, array.files)]
+            array = array[chosen_of(f"{what} is an archive without an array", name, array.files)]
     except (OSError, ParseError):
         raise
     except Exception as error:
@@ -86,14 +87,6 @@ def _array(what: str, file: IO[bytes], head: bytes, name: str) -> Any:
     return array.view(BF16.np) if array.dtype == "V2" else array
 
 
-def _chosen(without: str, name: str, names: Sequence[str]) -> str:
-    """Return this name where it is one of those there are, or the only one."""
-    if name in names or len(names) == 1:
-        return name if name in names else names[0]
-    held = f"has {excerpt(', '.join(names))}" if names else "holds nothing"
-    raise ParseError(f"{without} {name!r}; it {held}")
-
-
 def _column(what: str, file: IO[bytes], name: str) -> Any:
     """Return a column of a .parquet file."""
     try:
@@ -102,7 +95,7 @@ def _column(what: str, file: IO[bytes], name: str) -> Any:
         raise ParseError(f"{what} needs pyarrow, which is not installed; install it (pip install pyarrow)") from None
     try:
         opened = parquet.ParquetFile(file)
-        chosen = _chosen(f"{what} has no column", name, opened.schema_arrow.names)
+        chosen = chosen_of(f"{what} has no column", name, opened.schema_arrow.names)
         column = opened.read([chosen])[chosen]
     except (ArrowException, OSError) as error:
         why = (str(error) or type(error).__name__).splitlines()[0]
@@ -112,30 +105,6 @@ def _column(what: str, file: IO[bytes], name: str) -> Any:
             f"{what}: column {chosen!r} has {column.null_count} nulls, which no kernel reads; fill them first"
         )
     return column.to_numpy()
-
-
-def _table(what: str, file: IO[bytes], name: str) -> Any:
-    """Return the numbers of a .csv file, or its column of this name; a first line without numbers is its headings."""
-    # What Excel writes begins with a mark that utf-8-sig knows.
-    lines = file.read().decode("utf-8-sig", errors="replace").splitlines()
-    first = [cell.strip().strip('"') for cell in lines[0].split(",")] if lines else []
-    headings = bool(first) and not any(map(_is_number, first))
-    column = first.index(name) if headings and name in first else None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            return np.loadtxt(lines, delimiter=",", skiprows=int(headings), usecols=column, quotechar='"')
-    except (ValueError, UserWarning) as error:
-        why = str(error).splitlines()[0]
-        raise ParseError(f"{what} is not a table of numbers ({excerpt(why)})") from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def result_files(given: Sequence[str], results: tuple[str, ...]) -> tuple[Path, ...]:

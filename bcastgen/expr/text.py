@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from .text_views import ViewCall, view_call
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
 
-__all__ = ["parse", "row_of"]
+__all__ = ["not_elementwise", "parse", "row_of"]
 
 MAX_TEXT = 1_000_000
 
@@ -59,6 +60,16 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
+# Those without an op, and C's that Python spells in another way.
+_OTHERS: dict[type[ast.AST], str] = {
+    ast.MatMult: "@",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.Not: "not",
+}
+_OF_C = {"&&": "&", "||": "|", "!": "~"}
 _BY_DUNDER = {row.dunder: row for row in OPS.values() if row.dunder is not None}
 _DTYPE_NAMES = {name: row for row in DTYPES for name in (row.name, row.numpy)}
 _ASTYPE = ("dtype", "order", "casting", "subok", "copy")
@@ -96,6 +107,9 @@ def parse(text: str, names: tuple[str, ...] | None = None, types: tuple[TensorTy
     try:
         tree = parse_expression(text.strip())
     except SyntaxError as error:
+        slip = _slip(text.strip())
+        if slip is not None:
+            raise ParseError(f"{slip} (in {_excerpt(text)})") from None
         # Python gives no column where the text ends too early.
         cure = "; put an expression of several lines in parentheses" if "\n" in text.strip() else ""
         raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg}{cure} (in {_excerpt(text)})") from None
@@ -109,6 +123,22 @@ def parse(text: str, names: tuple[str, ...] | None = None, types: tuple[TensorTy
 def row_of(operator: ast.AST) -> Op | None:
     """Return the op of an operator in Python's syntax tree; None if it is not element-wise."""
     return _BY_DUNDER.get(_OPERATORS.get(type(operator), ""))
+
+
+def not_elementwise(operator: ast.AST) -> str:
+    """Return why an operator without an op is refused."""
+    what = "a matrix product" if isinstance(operator, ast.MatMult) else "of Python's objects"
+    return f"the operator {_OTHERS[type(operator)]} is {what}, not element-wise; compute it outside the kernel"
+
+
+def _slip(text: str) -> str | None:
+    """Return what is said of an operator of C in a text that Python cannot read."""
+    found = re.search(r"&&|\|\||!(?!=)", text)
+    if found is None:
+        return None
+    column, cure = found.start() + 1, _OF_C[found[0]]
+    binds = ", which binds closer than comparisons: put these in parentheses" if cure != "~" else ""
+    return f"column {column}: {found[0]} is no operator here; write {cure}{binds}"
 
 
 def _excerpt(text: str) -> str:
@@ -273,7 +303,7 @@ class _Reader:
     def _operator(self, tree: ast.expr, operator: ast.AST) -> Op:
         row = row_of(operator)
         if row is None:
-            raise self._error(tree, f"the operator {type(operator).__name__} is not element-wise")
+            raise self._error(tree, not_elementwise(operator))
         return row
 
     def _comparison(self, tree: ast.Compare) -> Node:

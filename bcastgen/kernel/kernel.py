@@ -443,7 +443,10 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         stages = {**constants, **self.compilation.stages}
         stages |= {"shape": str(self.shape_function)} if "shape" in stages else {}
         ran = self.info()
-        return stages | ({"ran": "\n".join(map(str, ran))} if any(one.asked_by != "types" for one in ran) else {})
+        stages |= {"ran": "\n".join(map(str, ran))} if any(one.asked_by != "types" for one in ran) else {}
+        from ..pipeline.stages import Stages  # noqa: PLC0415 - calls need no texts
+
+        return Stages(stages)
 
     @property
     def source(self) -> str:

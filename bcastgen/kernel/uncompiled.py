@@ -23,17 +23,19 @@ from ..core.errors import (
     RefusedFlagsError,
     status_values,
 )
+from ..core.sizes import is_on
 from ..core.source_lines import callers_level
 from ..emit.c_text.body import demand_status
 from ..loops.guard_program.interpret import Failure, run_guards
 from ..runtime.slow_path import raise_limit, raise_status
+from ..runtime.toolchain import toolchain
 from .background import Array, Job, Jobs, can_answer
 
 if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation
     from ..runtime.keys import Named
 
-__all__ = ["answer_without"]
+__all__ = ["answer_without", "why_uncompiled"]
 
 # The environment variables that decide which compiler there is: when one changes, the next call tries again.
 _VARIABLES = ("BCASTGEN_DISABLE", "BCASTGEN_CC", "BCASTGEN_CFLAGS", "BCASTGEN_CACHE_DIR", "PATH")
@@ -83,6 +85,17 @@ class _Uncompiled(Job):
         if values is None:
             raise self._cause
         return values
+
+
+def why_uncompiled() -> str | None:
+    """Return why NumPy computes the kernels of this process, with the cure; None where they can be compiled."""
+    if is_on("BCASTGEN_DISABLE"):
+        return "BCASTGEN_DISABLE is set; unset it to compile kernels"
+    try:
+        toolchain()
+    except CompileError as error:
+        return str(error)
+    return None
 
 
 def answer_without(

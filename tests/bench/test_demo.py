@@ -224,3 +224,12 @@ def test_a_kernel_of_another_dtype_ends_in_1(monkeypatch):
     stream = io.StringIO()
     assert demo.run(stream) == 1
     assert "FAILED: the kernel gave float32[195, 195], NumPy float64[195, 195]" in stream.getvalue()
+
+
+def test_where_nothing_is_compiled_the_demo_says_that_numpy_computes(monkeypatch):
+    monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    stream = io.StringIO()
+    assert demo.run(stream) == 0
+    told = " ".join(stream.getvalue().split())
+    assert told.endswith("NumPy has computed all of this: BCASTGEN_DISABLE is set; unset it to compile kernels")
+    assert "found on disk" not in told and "lines of C" not in told and "loop nest" not in told

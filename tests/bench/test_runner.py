@@ -219,13 +219,23 @@ def test_out_may_be_a_buffer_of_the_rows():
         (["--rounds", "0"], "--rounds and --threads must be at least 1"),
         (["--json", "no/such/folder/r.json"], "there is no such folder"),
         (["--report", "no-such-file.json"], "bench: no-such-file.json: No such file or directory; it is to be"),
+        (["exq(a)", "--shape", "a=3"], "unknown function 'exq'"),
+        (["a + b", "--shape", "a=3", "b=2"], "extent 2, expected 1 or 3"),
         (["--compare", "no-such-file.json"], "bench: no-such-file.json: No such file or directory; it is to be"),
     ],
 )
-def test_bad_arguments_end_with_2_and_a_sentence(arguments, said, capsys, monkeypatch, tmp_path):
+def test_what_does_not_serve_ends_with_1_and_a_sentence(arguments, said, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert runner.main(arguments, io.StringIO()) == 2
+    assert runner.main(arguments, io.StringIO()) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("variable", "value"), [("BCASTGEN_DISABLE", "1"), ("BCASTGEN_CC", "no-such-compiler")])
+def test_numpy_is_not_measured_under_our_name(variable, value, capsys, monkeypatch):
+    monkeypatch.setenv(variable, value)
+    assert runner.main(["a + 1", "--shape", "a=3"], io.StringIO()) == 1
+    said = capsys.readouterr().err
+    assert "NumPy computes the kernels" in said and value.replace("1", variable) in said
 
 
 def test_a_misspelt_flag_is_refused_with_the_one_that_was_meant(capsys):

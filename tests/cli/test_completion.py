@@ -25,6 +25,16 @@ def script(shell, capsys):
         ("bcastgen completion --h", {"--help"}),
         ("bcastgen cache ve", {"verify"}),
         ("bcastgen completion z", {"zsh"}),
+        ("bcastgen explain a --stage n", {"nest"}),
+        ("bcastgen emit a --target wa", {"wasm32"}),
+        (
+            "bcastgen emit a --targets x86-64-v3,x86-64-v4,x86-64-v",
+            {f"x86-64-v3,x86-64-v4,x86-64-v{n}" for n in (3, 4)},
+        ),
+        ("bcastgen bench --kinds n", {"narrow"}),
+        ("bcastgen bench --kinds narrow,bo", {"narrow,bool"}),
+        ("bcastgen bench --peers numpy,numb", {"numpy,numba"}),
+        ("bcastgen bench --peers al", {"all"}),
     ],
 )
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
@@ -42,5 +52,6 @@ def test_every_shell_s_script_has_every_command(capsys):
         text = script(shell, capsys)
         assert all(name in text for name in COMMANDS)
     fish = script("fish", capsys)
-    assert "-l stage" in fish and "__fish_seen_subcommand_from cache\" -fa 'info list" in fish
+    assert "-l stage" in fish and "-l kinds -xa '(__fish_append , contiguous chain" in fish
+    assert "__fish_seen_subcommand_from cache\" -fa 'info list" in fish
     assert "bashcompinit" in script("zsh", capsys)

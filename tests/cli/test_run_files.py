@@ -42,7 +42,7 @@ def test_a_table_gives_the_column_with_the_operands_name_as_heading(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text('when, "p",q\n"1 May, noon",1.5,2\n"2 May, noon",3,4\n')
     assert load_array(str(file), "p").tolist() == [1.5, 3] and load_array(str(file), "q").tolist() == [2, 4]
-    with pytest.raises(ParseError, match="is not a table of numbers"):
+    with pytest.raises(ParseError, match="has no column 'x'; it has 'when, p, q'"):
         load_array(str(file), "x")
 
 
@@ -99,6 +99,19 @@ def test_stdin_and_stdout_are_npy_files():
         assert np.load(io.BytesIO(made.stdout)).tolist() == [2, 4]
     empty = subprocess.run(command, input=b"", capture_output=True)
     assert empty.returncode == 1 and b"what is on stdin is not a .npy file of numbers" in empty.stderr
+
+
+def test_a_text_that_leaves_elements_out_says_how_all_are_written(capsys):
+    run = ["run", "broadcast_to(a, (k,)) + 0", "--in", "a=1", "--extent"]
+    assert main([*run, "k=1000"]) == 0 and capsys.readouterr().err == ""
+    assert main([*run, "k=1001"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "[1 1 1 ... 1 1 1]\n"
+    assert (
+        said.err == "bcastgen: NumPy leaves elements out of a long text; --out r.npy writes all, or --out - to stdout\n"
+    )
+    pair = ["run", "(a, broadcast_to(a, (k,)))", "--in", "a=1", "--extent", "k=2000"]
+    assert main(pair) == 0 and "--out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from ...core.errors import BcastgenError, with_article
 from ...ops.row import Op
 from ..folding import constant_from
 from ..nodes import Constant, Node
-from ..text import row_of
+from ..text import not_elementwise, row_of
 from .frames import Frames
 from .values import Condition, Missing, Static, Value, is_node
 
@@ -207,7 +207,7 @@ class Scope:
             return tuple(part for value in values if isinstance(value, tuple) for part in value)
         row = row_of(op)
         if row is None:
-            self.frames.fail(tree, f"the operator {type(op).__name__} is not element-wise")
+            self.frames.fail(tree, not_elementwise(op))
         return self.applied(row, tuple(map(self.node, trees, values)))
 
     def applied(self, row: Op, nodes: tuple[Node, ...]) -> Node:

@@ -10,8 +10,10 @@ An archive holds programs. Whoever imports one runs what its author compiled.
 
 from __future__ import annotations
 
+import lzma
 import re
 import tarfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,8 +76,10 @@ def import_from(path: Path) -> int:
         with tarfile.open(path, "r:*") as archive:
             for key in _unpacked(archive, aside, path):
                 taken += _taken(aside / key, entry_of(directory, key), path)
-    except (tarfile.TarError, EOFError) as error:
-        raise CacheError(f"{path} is no archive of kernels: {error}") from error
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+        # What tarfile says is a list of what each of its formats lacks.
+        why = "is no archive of kernels, or only the beginning of one"
+        raise CacheError(f"{path} {why}; give a file that `bcastgen cache export` wrote") from error
     except OSError as error:
         pass_on(error)
         raise CacheError(f"cannot import {path}: {error}") from error

@@ -101,6 +101,10 @@ def test_what_is_no_archive_is_refused(elsewhere: Path, tmp_path: Path) -> None:
         (tmp_path / "file").write_bytes(content)
         with pytest.raises(CacheError, match=r"is no archive of kernels|cannot import"):
             import_from(tmp_path / "file")
+    for content in (b"", b"\x93NUMPY\x01\x00", b"junk" * 1000):
+        (tmp_path / "a.npy").write_bytes(content)
+        with pytest.raises(CacheError, match=r"a\.npy is no archive of kernels, or .*; give a file that `bcastgen"):
+            import_from(tmp_path / "a.npy")
     with pytest.raises(CacheError, match="cannot import"):
         import_from(tmp_path / "missing")
     with pytest.raises(CacheError, match="has too many files"):
