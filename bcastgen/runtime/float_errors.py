@@ -8,6 +8,7 @@ nothing, a warning, an exception, a call of the user's function.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
