@@ -10,7 +10,6 @@ An archive holds programs. Whoever imports one runs what its author compiled.
 
 from __future__ import annotations
 
-import lzma
 import re
 import tarfile
 import zlib
@@ -24,6 +23,11 @@ from .directory import build_directory, cache_directory
 from .entries import LOCK, entries, publish, shards
 from .files import TEMPORARY, make_aside, remove
 from .manifest import MANIFEST, entry_of, is_whole
+
+try:
+    from lzma import LZMAError
+except ImportError:  # a Python without it: tarfile refuses such archives itself
+    LZMAError = EOFError  # type: ignore[assignment, misc]
 
 __all__ = ["export_to", "import_from"]
 
@@ -76,7 +80,7 @@ def import_from(path: Path) -> int:
         with tarfile.open(path, "r:*") as archive:
             for key in _unpacked(archive, aside, path):
                 taken += _taken(aside / key, entry_of(directory, key), path)
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, LZMAError) as error:
         # What tarfile says is a list of what each of its formats lacks.
         why = "is no archive of kernels, or only the beginning of one"
         raise CacheError(f"{path} {why}; give a file that `bcastgen cache export` wrote") from error
