@@ -163,8 +163,74 @@ def test_what_has_no_chain_stays_as_it_is():
     for array in (X, mixed(X, 1), X.sum(), X.T):
         assert bg.fuse(array) is array
     for value in (3, A):
-        with pytest.raises(bg.DTypeError, match="fuse\\(\\) takes a Dask array"):
+        with pytest.raises(bg.DTypeError, match="fuse\\(\\) takes Dask arrays"):
             bg.fuse(value)
+
+
+def kernels_in(array):
+    """How many layers of an array's graph are kernels."""
+    return [
+        getattr(getattr(layer, "task", None), "func", None).__class__ for layer in array.dask.layers.values()
+    ].count(KernelBlock)
+
+
+BELOW = {
+    "a reduction": (lambda x: (np.exp(x) * 2 + 1).sum(axis=0), 1),
+    "a slice": (lambda x: (x * 2 + 1)[1:, ::2], 1),
+    "a rechunk": (lambda x: (x * 2 + 1).rechunk((4, 1)), 1),
+    "a product": (lambda x: (x * 2 + 1) @ (x.T + 1), 1),
+    "between": (lambda x: ((x * 2 + 1).cumsum(axis=1) / 3 - 1).max(), 2),
+    "above": (lambda x: -((x * 2 + 1).mean(axis=0) * 2), 2),
+    # Its values are needed twice, and computed once.
+    "centred": (lambda x: (x * 2 + 1) - (x * 2 + 1).mean(axis=0), 1),
+    "scaled": (lambda x: (x * 2 + 1) / x.sum() - 1, 1),
+    "scaled and narrow": (lambda x: (x.astype("f4") * 2 + 1) / x.sum().astype("f4") - 1, 1),
+    "results": (lambda x: next(a.sum() + b * 2 for a, b in [both(x * 2 + 1)]), 2),
+}
+
+
+@pytest.mark.parametrize("case", BELOW)
+def test_every_run_of_layers_is_one_kernel(case):
+    function, count = BELOW[case]
+    made = function(X)
+    fused = bg.fuse(made)
+    assert kernels_in(fused) == count and len(fused.dask.layers) < len(made.dask.layers)
+    assert (fused.dtype, fused.chunks) == (made.dtype, made.chunks)
+    fused.dask.validate()
+    np.testing.assert_allclose(computed(fused), computed(made), rtol=1e-14)
+    assert bg.fuse(made).name == fused.name and bg.fuse(fused) is fused
+    # Layers above a run keep their keys, so that graphs with and without kernels may be computed together.
+    together = dask.compute(made, fused, made + fused, scheduler="threads")
+    np.testing.assert_allclose(together[2], together[0] + together[1], rtol=1e-14)
+
+
+def test_arrays_fused_together_keep_what_they_share():
+    shared = np.exp(X) * 2
+    up, down = bg.fuse(shared + 1 - LINE, (shared - 1).sum())
+    assert shared.name in up.dask.layers and up.dask.layers[shared.name] is down.dask.layers[shared.name]
+    assert kernels_in(up) == 2
+    got = dask.compute(up, down, scheduler="threads")
+    np.testing.assert_allclose(got[0], np.exp(A) * 2 + 1 - LINE, rtol=1e-14)
+    np.testing.assert_allclose(got[1], (np.exp(A) * 2 - 1).sum(), rtol=1e-14)
+    # One is a part of the other.
+    whole, part = bg.fuse(shared + 1 - LINE, shared)
+    assert part.name == shared.name and shared.name in whole.dask.layers
+
+
+def test_layers_that_kernels_have_not_stay():
+    days = da.from_array(np.arange(6).astype("M8[D]"), chunks=2)
+    later = days + np.timedelta64(1, "D") + np.timedelta64(2, "D")
+    assert bg.fuse(later) is later
+    masked = da.ma.masked_greater(X, 2) * 2 + 1
+    assert bg.fuse(masked) is masked
+    # What is below a function of Python's is joined, and what computes with its objects is not.
+    made = np.frompyfunc(abs, 1, 1)(X * 2 + 1).astype(float) * 4
+    assert kernels_in(bg.fuse(made)) == 1
+    np.testing.assert_array_equal(computed(bg.fuse(made)), (A * 2 + 1) * 4)
+    with dask.annotate(priority=1):
+        first = X * 2
+    made = first + 1
+    assert bg.fuse(made) is made, "layers of other annotations are not joined"
 
 
 # ---- processes -------------------------------------------------------------------------------------------------------
