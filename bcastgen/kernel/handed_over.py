@@ -107,6 +107,12 @@ def handed_over(kernel: Any, args: tuple[object, ...], named: dict[str, object],
     if "extents" in named or any(isinstance(value, np.ma.MaskedArray) for value in (*values, *outs)):
         return NotImplemented
     owners = _owners((*values, *outs))
+    if not owners:
+        mask = with_article(type(keywords["where"]).__name__)
+        raise DTypeError(
+            f"{kernel._name}(): where is {mask}, whose library does not match it with the operands; pass "
+            "where=numpy.asarray(mask), which selects by place"
+        )
     _refuse(kernel, owners, values)
     handed = AsUfunc(kernel, len(values))
     for owner in owners:
