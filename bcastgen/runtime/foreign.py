@@ -1,8 +1,9 @@
-"""Arrays that are no ndarrays, and whose library bcastgen knows: which module of `integrations` reads them.
+"""Arrays that are no ndarrays, and whose library bcastgen knows: which module of `integrations` reads them, if any does.
 
-In: the class of an operand.  Out: the name of a module, or None.
+In: the class of an operand.  Out: the name of a module, or what to pass in place of the object, or None.
 
     integration_of(torch.Tensor)  ->  "torch_tensors"          integration_of(list)  ->  None
+    instead_of(polars.LazyFrame)  ->  "x.collect()"
 
 Nothing is imported to find out: an object's library has been imported by its owner. And a decorator that keeps
 torch.compile out of bcastgen's own functions.
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
-__all__ = ["integration_of", "unseen_by_dynamo"]
+__all__ = ["instead_of", "integration_of", "unseen_by_dynamo"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -34,6 +35,13 @@ _MODULES = {
     ("scipy", "SparseABC"): "sparse_arrays",
     ("scipy", "_spbase"): "sparse_arrays",
 }
+# What is passed in place of objects that are no arrays, though NumPy would make some of them.
+_INSTEAD = {
+    ("polars", "LazyFrame"): "x.collect()",
+    ("pyarrow", "Scalar"): "x.as_py()",
+    ("zarr", "Group"): "one of its arrays, as x['name']",
+    ("h5py", "Group"): "one of its arrays, as x['name']",
+}
 
 
 def integration_of(kind: type) -> str | None:
@@ -41,10 +49,19 @@ def integration_of(kind: type) -> str | None:
     return _found(kind)
 
 
+def instead_of(kind: type) -> str | None:
+    """Return what to pass in place of an object of a class that is no array; None if it may be one."""
+    return next((_INSTEAD[row] for row in _rows(kind) if row in _INSTEAD), None)
+
+
+def _rows(kind: type) -> list[tuple[str, str]]:
+    """Return the package and the name of a class and of each of its bases."""
+    return [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
+
+
 @lru_cache(maxsize=1024)
 def _found(kind: Any) -> str | None:
-    rows = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
-    return next((_MODULES[row] for row in rows if row in _MODULES), None)
+    return next((_MODULES[row] for row in _rows(kind) if row in _MODULES), None)
 
 
 def unseen_by_dynamo(function: _Function) -> _Function:
