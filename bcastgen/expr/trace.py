@@ -287,8 +287,8 @@ class Tracer(Declared):
         raise TraceError(
             "an operand cannot become a NumPy array while tracing; leave numpy.asarray(x) out, since calls make arrays "
             "of their operands, write x.astype(numpy.float32) for numpy.float32(x), a + b for numpy.sum([a, b], 0) and "
-            "numpy.maximum(numpy.maximum(a, b), c) for numpy.maximum.reduce([a, b, c]) and numpy.max([a, b, c], 0), and "
-            "call functions of other packages outside"
+            "numpy.maximum(numpy.maximum(a, b), c) for numpy.maximum.reduce([a, b, c]) and numpy.max([a, b, c], 0), "
+            "and call functions of other packages outside"
         )
 
     def __array_namespace__(self, *, api_version: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Arrays that are no ndarrays, and whose library bcastgen knows: which module of `integrations` reads them, if any does.
+"""Arrays that are no ndarrays, and whose library bcastgen knows: which module of `integrations` reads them, if any.
 
 In: the class of an operand.  Out: the name of a module, or what to pass in place of the object, or None.
 
