@@ -79,15 +79,21 @@ def test_names_are_the_same_in_every_process():
         "import numpy as np, bcastgen as bg, dask.array as da\n"
         "kernel = bg.jit(lambda x, y: np.exp(x) * 2 + y, name='mixed')\n"
         "x = da.ones((4, 6), chunks=3)\n"
-        "print(kernel(x, 2).name, bg.fuse(kernel(x, 2) + 1).name)"
+        "print(kernel(x, 2).name, bg.fuse(kernel(x, 2) + 1).name)\n"
+        "y, z = x.rechunk(2), x[:, ::-1].rechunk(2)\n"
+        "made = bg.fuse(((z * 2 + y) / (x.rechunk(2) - z) + 1).sum(), y * z - 1)\n"
+        "print(*sorted(name for array in made for name in array.dask.layers))\n"
+        "print(*sorted(str(getattr(layer, 'task', None) and layer.task.func.__dask_tokenize__())\n"
+        "              for array in made for layer in array.dask.layers.values()\n"
+        "              if hasattr(getattr(getattr(layer, 'task', None), 'func', None), 'kernel')))"
     )
     names = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "ab"
     }
     ones = da.ones((4, 6), chunks=3)
     made = mixed(ones, 2)
-    names.add(f"{made.name} {bg.fuse(made + 1).name}\n")
     assert len(names) == 1
+    assert names.pop().splitlines()[0] == f"{made.name} {bg.fuse(made + 1).name}"
     assert len({mixed(ones, 2).name, mixed(ones, 2.0).name, mixed(ones, 3).name, bg.add(ones, 2).name}) == 4
 
 
@@ -118,6 +124,13 @@ def test_xarray_with_dask_inside():
     fused = bg.fuse(xr.Dataset({"a": mixed(grid, row) * 2, "b": grid}))
     assert [name.partition("-")[0] for name in fused["a"].data.dask.layers].count("fused") == 1
     xr.testing.assert_identical(fused.compute(), xr.Dataset({"a": mixed(grid, row) * 2, "b": grid}).compute())
+    # Variables that are no Dask arrays stay, and variables keep what they share.
+    shared = (mixed(grid, row) * 2).assign_attrs(unit="m")
+    several = xr.Dataset({"a": shared + 1 - row, "b": shared.sum("t", keep_attrs=True), "n": ("x", LINE)})
+    joined = bg.fuse(several)
+    assert joined["a"].data.dask.layers.keys() & joined["b"].data.dask.layers.keys() >= {shared.data.name}
+    xr.testing.assert_allclose(joined.compute(), several.compute())
+    assert joined["b"].attrs == several["b"].attrs and joined["n"].identical(several["n"])
 
 
 # ---- fusion ----------------------------------------------------------------------------------------------------------
