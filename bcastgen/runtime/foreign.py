@@ -46,22 +46,19 @@ _INSTEAD = {
 
 def integration_of(kind: type) -> str | None:
     """Return the module of `integrations` that reads objects of a class; None if it is of no library known here."""
-    return _found(kind)
+    return _found(kind)[0]
 
 
 def instead_of(kind: type) -> str | None:
     """Return what to pass in place of an object of a class that is no array; None if it may be one."""
-    return next((_INSTEAD[row] for row in _rows(kind) if row in _INSTEAD), None)
-
-
-def _rows(kind: type) -> list[tuple[str, str]]:
-    """Return the package and the name of a class and of each of its bases."""
-    return [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
+    return _found(kind)[1]
 
 
 @lru_cache(maxsize=1024)
-def _found(kind: Any) -> str | None:
-    return next((_MODULES[row] for row in _rows(kind) if row in _MODULES), None)
+def _found(kind: Any) -> tuple[str | None, str | None]:
+    rows = [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
+    module = next((_MODULES[row] for row in rows if row in _MODULES), None)
+    return module, next((_INSTEAD[row] for row in rows if row in _INSTEAD), None)
 
 
 def unseen_by_dynamo(function: _Function) -> _Function:
