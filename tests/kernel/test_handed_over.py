@@ -162,7 +162,7 @@ def test_keywords_go_where_pandas_takes_them():
     mask = np.array([True, False, True])
     assert kernel(s, where=mask).tolist() == [1, 0, 3]
     assert kernel(s, dtype="f4", casting="same_kind").dtype == np.float32
-    # pandas aligns no mask: beside a Series, NumPy's own ufuncs recurse without an end.
+    # pandas aligns no mask; NumPy's own ufuncs recurse without an end, unless they have an out.
     for operand in (s, array):
         with pytest.raises(bg.DTypeError, match=r"^mine_sqrt\(\): where is a Series, .*where=numpy\.asarray\(mask\)"):
             kernel(operand, where=s > 1)
