@@ -1,6 +1,6 @@
-"""Chains of Dask's element-wise layers as one kernel.
+"""Runs of Dask's element-wise layers as one kernel each.
 
-In: a Dask array, or an xarray object of one.  Out: the same, whose blocks one kernel computes.
+In: Dask arrays, or xarray objects of some.  Out: the same, whose blocks kernels compute.
 
     bg.fuse(numpy.exp(x) * 2 + y)
 """
@@ -15,25 +15,27 @@ from ..core.errors import BcastgenError
 __all__ = ["fuse"]
 
 
-def fuse(array: Any) -> Any:
-    """Return a Dask array whose chain of element-wise layers is one kernel, so that blocks have no temporaries.
+def fuse(array: Any, *more: Any) -> Any:
+    """Return a Dask array whose runs of element-wise layers are one kernel each, so that blocks have no temporaries.
 
-    Layers of kernels, of NumPy's ufuncs and of operators, ``astype`` and ``where`` are joined, down to what is no such
-    layer: data that is read, rechunked, transposed or reduced. A layer that others use, too, is computed twice.
+    Layers of kernels, of NumPy's ufuncs and of operators, ``astype`` and ``where`` are joined wherever they are in the
+    graph: also below a reduction, a slice or a rechunk, which stay as they are. A layer that is read at several places
+    ends a run, so that it is computed once.
 
     Parameters
     ----------
-    array : of Dask, or a DataArray or Dataset of xarray that has such arrays.
+    array, *more : of Dask, or DataArrays or Datasets of xarray that have such arrays.
 
     Returns
     -------
     object
-        The same kind; the array itself where there is nothing to join. Nothing is computed.
+        The same kind, and a tuple of them for several, whose common layers stay common; an array itself where there is
+        nothing to join. Nothing is computed.
 
     Raises
     ------
     BcastgenError
-        If Dask is not installed, or the object is no such array.
+        If Dask is not installed, or an object is no such array.
 
     Examples
     --------
@@ -45,4 +47,4 @@ def fuse(array: Any) -> Any:
         module = import_module("bcastgen.integrations.dask_arrays")
     except ImportError as error:
         raise BcastgenError(f"fuse() needs Dask ({error}); pip install 'bcastgen[dask]'") from error
-    return module.fused(array)
+    return module.fused(array, *more)

@@ -286,7 +286,8 @@ class Tracer(Declared):
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         raise TraceError(
             "an operand cannot become a NumPy array while tracing; leave numpy.asarray(x) out, since calls make arrays "
-            "of their operands, write x.astype(numpy.float32) for numpy.float32(x) and a + b for numpy.sum([a, b], 0), "
+            "of their operands, write x.astype(numpy.float32) for numpy.float32(x), a + b for numpy.sum([a, b], 0) and "
+            "numpy.maximum(numpy.maximum(a, b), c) for numpy.maximum.reduce([a, b, c]) and numpy.max([a, b, c], 0), "
             "and call functions of other packages outside"
         )
 

@@ -29,7 +29,7 @@ def as_ndarray(what: str, array: Any, is_out: bool = False) -> np.ndarray[Any, A
         raise DTypeError(f"{what} is an array of Arrow, which is never written to; pass an ndarray")
     kind, types = array.type, pa.types
     if not (types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)):
-        raise DTypeError(f"{what} is an array of {kind}, and kernels compute with numbers; pass x.cast('float64')")
+        raise DTypeError(f"{what} is an array of {kind}, and kernels compute with numbers; pass {_cure(kind)}")
     missing = array.null_count
     if missing:
         raise DTypeError(
@@ -39,6 +39,20 @@ def as_ndarray(what: str, array: Any, is_out: bool = False) -> np.ndarray[Any, A
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     return array.to_numpy(zero_copy_only=not types.is_boolean(kind))  # type: ignore[no-any-return]
+
+
+def _cure(kind: Any) -> str:
+    """Return what to pass for an array of a type that is none of numbers."""
+    types = pa.types
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return "pyarrow.compute.list_flatten(x) for all its elements"
+    if types.is_struct(kind):
+        return "a field of it, pyarrow.compute.struct_field(x, name)"
+    if types.is_dictionary(kind):
+        return "pyarrow.compute.dictionary_decode(x)"
+    if types.is_temporal(kind):
+        return f"x.cast('int{kind.bit_width}')"
+    return "x.cast('float64')"
 
 
 def as_own(array: np.ndarray[Any, Any], like: Any) -> Any:

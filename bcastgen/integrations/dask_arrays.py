@@ -1,4 +1,4 @@
-"""Arrays of Dask: a call of a kernel becomes one layer of blocks, and chains of element-wise layers one kernel.
+"""Arrays of Dask: a call of a kernel becomes one layer of blocks, and each chain of element-wise layers one kernel.
 
 In: a kernel and Dask arrays.  Out: a Dask array of the result's dtype; nothing is computed.
 
@@ -12,14 +12,16 @@ one thread, since Dask has threads and processes of its own.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from graphlib import TopologicalSorter
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.array import chunk
-from dask.base import tokenize
+from dask.array.core import _enforce_dtype
+from dask.base import is_dask_collection, tokenize
 from dask.blockwise import Blockwise, blockwise, blockwise_token
 from dask.highlevelgraph import HighLevelGraph
 
@@ -138,91 +140,203 @@ def _result_dtypes(kernel: Kernel, operands: list[Any]) -> list[np.dtype[Any]]:
 # ---- fusion ----------------------------------------------------------------------------------------------------------
 
 
-def fused(array: Any) -> Any:
-    """Return a Dask array whose chain of element-wise layers is one kernel; see :func:`bcastgen.fuse`."""
-    if hasattr(array, "data_vars"):
-        return array.map(fused, keep_attrs=True)
-    if not isinstance(array, da.Array):
-        inner = None if isinstance(array, np.ndarray) else getattr(array, "data", None)
-        if not isinstance(inner, da.Array):
-            kind = with_article(type(array).__name__)
-            raise DTypeError(f"fuse() takes a Dask array, or an xarray object of one, not {kind}")
-        return array.copy(data=fused(inner))
-    layers = array.dask.layers
-    chain = _Chain(layers)
-    if not chain.is_part(array.name) or len(chain.gather(array.name)) < 2:
-        return array
-    names = tuple(f"x{at}" for at in range(len(chain.leaves)))
+def fused(*given: Any) -> Any:
+    """Return Dask arrays whose runs of element-wise layers are one kernel each; see :func:`bcastgen.fuse`."""
+    arrays = [array for each in given for array in _arrays_of(each)]
+    joined = iter(_joined(arrays))
+    made = tuple(_with_arrays(each, joined) for each in given)
+    return made if len(made) > 1 else made[0]
+
+
+def _arrays_of(given: Any) -> list[Any]:
+    """Return the Dask arrays that an argument is or holds."""
+    if isinstance(given, da.Array):
+        return [given]
+    if hasattr(given, "data_vars"):
+        return [held.data for held in given.data_vars.values() if is_dask_collection(held)]
+    inner = None if isinstance(given, np.ndarray) else getattr(given, "data", None)
+    if not isinstance(inner, da.Array):
+        kind = with_article(type(given).__name__)
+        raise DTypeError(f"fuse() takes Dask arrays, or xarray objects of some, not {kind}")
+    return [inner]
+
+
+def _with_arrays(given: Any, joined: Iterator[Any]) -> Any:
+    """Return an argument with the next arrays in place of those that it is or holds."""
+    if isinstance(given, da.Array):
+        return next(joined)
+    if hasattr(given, "data_vars"):
+        held = {name: one for name, one in given.data_vars.items() if is_dask_collection(one)}
+        return given.assign({name: one.copy(data=next(joined)) for name, one in held.items()})
+    return given.copy(data=next(joined))
+
+
+def _joined(arrays: list[Any]) -> list[Any]:
+    """Return arrays of one graph in which each run of layers that are an expression together is one layer.
+
+    A layer that is read by others than those of its run keeps its name, and so its keys: these others stay as they are.
+    """
+    if not arrays:
+        return []
+    names = {array.name for array in arrays}
+    graph = HighLevelGraph.merge(*(array.dask for array in arrays)).cull_layers(names)
+    layers, needs = dict(graph.layers), dict(graph.dependencies)
+    read = {below for above in needs.values() for below in above}
+    renamed: dict[str, str] = {}
+    for last, members in _runs(graph, names).items():
+        chain = _Chain(graph.layers, members, last)
+        kernel = chain.kernel() if len(members) > 1 else None
+        if kernel is None:
+            continue
+        name = last
+        if last not in read:
+            renamed[last] = name = f"fused-{tokenize(kernel, *chain.leaves)}"
+        for member in members:
+            del layers[member], needs[member]
+        layers[name], needs[name] = chain.layer(name, kernel), set(chain.leaves)
+    whole, made = HighLevelGraph(layers, needs), []
+    for array in arrays:
+        name = renamed.get(array.name, array.name)
+        own = whole.cull_layers({name})
+        same = all(array.dask.layers.get(key) is layer for key, layer in own.layers.items())
+        made.append(array if same else da.Array(own, name, array.chunks, meta=array._meta))
+    return made
+
+
+def _runs(graph: HighLevelGraph, wanted: set[str]) -> dict[str, set[str]]:
+    """Return the layers that are an expression together, by the one whose result others read or the caller wants."""
+    order = list(TopologicalSorter(graph.dependencies).static_order())[::-1]
+    users: dict[str, list[str]] = {name: [] for name in order}
+    for name, needs in graph.dependencies.items():
+        for below in needs:
+            users[below].append(name)
+    parts = {name for name in order if _is_part(graph, name)}
+    while True:
+        last: dict[str, str] = {}
+        for name in order:
+            if name in parts:
+                above = {last.get(user) for user in users[name]}
+                found = above.pop() if len(above) == 1 and name not in wanted else None
+                alike = found is not None and graph.layers[found].annotations == graph.layers[name].annotations
+                last[name] = found if found is not None and alike else name
+        # What takes a result out of a tuple of them is no expression by itself.
+        apart = {name for name in last if _takes_one(graph.layers[name]) and _is_parted(graph.layers[name], name, last)}
+        if not apart:
+            break
+        parts -= apart
+    runs: dict[str, set[str]] = {}
+    for name, end in last.items():
+        runs.setdefault(end, set()).add(name)
+    return runs
+
+
+def _takes_one(layer: Any) -> bool:
+    return isinstance(layer.task.func, operator.itemgetter)
+
+
+def _is_parted(layer: Any, name: str, last: dict[str, str]) -> bool:
+    return any(last[name] != last.get(key) for key, index in layer.indices if index is not None)
+
+
+def _is_part(graph: HighLevelGraph, name: str) -> bool:
+    """Whether a layer computes each element from those at its place, by a function that can be traced."""
+    layer = graph.layers[name]
+    if not isinstance(layer, Blockwise) or layer.output != name:
+        return False
+    if layer.new_axes or layer.io_deps or layer.output_blocks is not None:
+        return False
+    out, task = layer.output_indices, layer.task
+    refs = [blockwise_token(at) for at in range(len(layer.indices))]
+    takes = [getattr(argument, "key", None) for argument in task.args] == refs
+    for key, index in layer.indices:
+        aligned = index is not None and tuple(index) == tuple(out[len(out) - len(index) :])
+        takes &= (aligned and key in graph.dependencies[name]) or (index is None and isinstance(key, _SCALARS))
+    if not takes:
+        return False
+    function, options = task.func, set(task.kwargs)
+    if isinstance(function, KernelBlock | operator.itemgetter):
+        return not options
+    if function is chunk.astype:
+        return options <= {"astype_dtype"}
+    if function is _enforce_dtype:
+        function = task.kwargs["enforce_dtype_function"]
+        options -= {"enforce_dtype", "enforce_dtype_function"}
+    known = function in _FUNCTIONS or (isinstance(function, np.ufunc) and function.signature is None)
+    return known and not options and _traced(_Chain(graph.layers, {name}, name)) is not None
+
+
+def _traced(chain: _Chain) -> Any:
+    """Return what a chain computes as an expression, or None if it has a function that kernels have not."""
     try:
-        expression = trace(lambda *given: chain.value(array.name, dict(zip(chain.leaves, given, strict=True))), names)
+        return trace(chain.value, chain.operands)
     except BcastgenError:
-        return array
-    kernel = Kernel(expression, "fused", names)
-    name = f"fused-{tokenize(kernel, *chain.leaves)}"
-    index = tuple(range(array.ndim))
-    pairs: list[Any] = []
-    for leaf, counts in chain.leaves.items():
-        pairs += [leaf, index[array.ndim - len(counts) :]]
-    layer = blockwise(KernelBlock(kernel, array.dtype), name, index, *pairs, numblocks=chain.leaves)
-    needs, left = {name: set(chain.leaves)}, list(chain.leaves)
-    while left:
-        below = left.pop()
-        if below not in needs:
-            needs[below] = array.dask.dependencies[below]
-            left += needs[below]
-    graph = HighLevelGraph({name: layer} | {below: layers[below] for below in needs if below != name}, needs)
-    return da.Array(graph, name, array.chunks, meta=array._meta)
+        return None
 
 
 class _Chain:
-    """The layers that are an expression together, and the layers that they read."""
+    """Layers that are an expression together, and the layers that they read."""
 
-    def __init__(self, layers: Mapping[str, Any]) -> None:
-        self.layers = layers
-        # With how many blocks each has along its dims.
+    def __init__(self, layers: Mapping[str, Any], members: set[str], last: str) -> None:
+        self.layers, self.last = layers, last
+        # The members, each after what it reads.
+        self.order: list[str] = []
+        # What they read, with how many blocks each has along its dims; in the order in which the expression names it.
         self.leaves: dict[str, tuple[int, ...]] = {}
-
-    def is_part(self, name: str) -> bool:
-        """Whether a layer computes each element from those at its place, by a function that can be traced."""
-        layer = self.layers.get(name)
-        if not isinstance(layer, Blockwise) or layer.new_axes or layer.io_deps or layer.output != name:
-            return False
-        out, task = layer.output_indices, layer.task
-        for key, index in layer.indices:
-            aligned = index is not None and tuple(index) == tuple(out[len(out) - len(index) :])
-            if not aligned and not (index is None and isinstance(key, _SCALARS)):
-                return False
-        refs = [blockwise_token(at) for at in range(len(layer.indices))]
-        if [getattr(argument, "key", None) for argument in task.args] != refs:
-            return False
-        function = task.func
-        if function is chunk.astype:
-            return set(task.kwargs) <= {"astype_dtype"}
-        known = isinstance(function, KernelBlock | operator.itemgetter) or function in _FUNCTIONS
-        return not task.kwargs and bool(known or (isinstance(function, np.ufunc) and function.signature is None))
-
-    def gather(self, name: str) -> set[str]:
-        """Note the leaves below a layer, and return the layers that are part of the chain."""
-        found = {name}
-        for key, index in self.layers[name].indices:
-            if index is None or key in found:
-                continue
-            if self.is_part(key):
-                found |= self.gather(key)
+        seen, path = set(), [last]
+        while path:
+            layer = layers[path[-1]]
+            below = (key for key, index in layer.indices if index is not None and key not in seen)
+            key = next(below, None)
+            if key is None:
+                self.order.append(path.pop())
+                seen.add(self.order[-1])
+            elif key in members:
+                path.append(key)
             else:
-                self.leaves[key] = tuple(self.layers[name].numblocks[key])
-        return found
+                seen.add(key)
+                self.leaves[key] = tuple(layer.numblocks[key])
+        self.operands = tuple(f"x{at}" for at in range(len(self.leaves)))
 
-    def value(self, name: str, known: dict[str, Any]) -> Any:
-        """Return what a layer computes from stand-ins for the leaves; each layer once."""
-        if name not in known:
+    def value(self, *given: Any) -> Any:
+        """Return what the layers compute from stand-ins for the leaves; each layer once."""
+        known: dict[str, Any] = dict(zip(self.leaves, given, strict=True))
+        for name in self.order:
             layer = self.layers[name]
-            given = [key if index is None else self.value(key, known) for key, index in layer.indices]
+            values = [key if index is None else known[key] for key, index in layer.indices]
             function = layer.task.func
             if isinstance(function, KernelBlock):
-                known[name] = function.kernel(*given)
+                known[name] = function.kernel(*values)
             elif function is chunk.astype:
-                known[name] = given[0].astype(layer.task.kwargs["astype_dtype"])
+                known[name] = values[0].astype(layer.task.kwargs["astype_dtype"])
+            elif function is _enforce_dtype:
+                made = layer.task.kwargs["enforce_dtype_function"](*values)
+                known[name] = made.astype(layer.task.kwargs["enforce_dtype"])
             else:
-                known[name] = function(*given)
-        return known[name]
+                known[name] = function(*values)
+        return known[self.last]
+
+    def kernel(self) -> Kernel | None:
+        """Return the kernel of the layers; None if kernels lack their functions, or dtypes of the leaves."""
+        expression = _traced(self)
+        described = [self.layers[leaf].collection_annotations or {} for leaf in self.leaves]
+        if expression is None or any(one.get("chunk_type") != "numpy.ndarray" for one in described):
+            return None
+        kernel = Kernel(expression, "fused", self.operands, len(expression.results))
+        try:
+            blocks = [clean_operand("x", np.empty(0, one["dtype"])) for one in described]
+            kernel._compilation(tuple(from_key(operand_code(block)) for block in blocks))
+        except BcastgenError:
+            return None
+        return kernel
+
+    def layer(self, name: str, kernel: Kernel) -> Blockwise:
+        """Return the layer of this name that calls the kernel on the blocks of the leaves."""
+        last = self.layers[self.last]
+        index = tuple(range(len(last.output_indices)))
+        pairs: list[Any] = []
+        for leaf, counts in self.leaves.items():
+            pairs += [leaf, index[len(index) - len(counts) :]]
+        dtype = (last.collection_annotations or {}).get("dtype") if len(kernel.results) == 1 else None
+        made = blockwise(KernelBlock(kernel, dtype), name, index, *pairs, numblocks=self.leaves)
+        made.annotations, made.collection_annotations = last.annotations, last.collection_annotations
+        return made

@@ -31,7 +31,7 @@ def as_ndarray(what: str, series: Any, is_out: bool = False) -> np.ndarray[Any, 
         raise DTypeError(f"{what} is a Series of Polars, which is never written to; pass an ndarray")
     dtype = series.dtype
     if dtype != pl.Boolean and not (dtype.is_integer() or dtype.is_float()):
-        raise DTypeError(f"{what} is a Series of {dtype}, which are no numbers; pass x.cast(polars.Float64)")
+        raise DTypeError(f"{what} is a Series of {dtype}, which are no numbers; pass {_cure(dtype)}")
     missing = series.null_count()
     if missing:
         raise DTypeError(
@@ -39,6 +39,23 @@ def as_ndarray(what: str, series: Any, is_out: bool = False) -> np.ndarray[Any, 
             "x.fill_null(value), or x.drop_nulls()"
         )
     return series.to_numpy()  # type: ignore[no-any-return]
+
+
+def _cure(dtype: Any) -> str:
+    """Return what to pass for a Series of a dtype that is none of numbers."""
+    match dtype:
+        case pl.Array():
+            return "x.to_numpy(), which has a dim more"
+        case pl.List():
+            return "x.list.to_array(n).to_numpy() if each has n elements, or x.explode() for all of them"
+        case pl.Struct():
+            return "a field of it, x.struct.field(name)"
+        case pl.Categorical() | pl.Enum():
+            return "x.to_physical() for its codes"
+        case pl.Object() | pl.Binary():
+            return "a Series of numbers, made of its elements"
+        case _:
+            return "x.cast(polars.Float64)"
 
 
 def as_own(array: np.ndarray[Any, Any], like: Any) -> Any:

@@ -43,6 +43,11 @@ def as_ndarray(what: str, tensor: Any, is_out: bool = False) -> np.ndarray[Any, 
             f"{what} is traced by torch.jit, which would keep the result for a constant; register the kernel "
             "(torch.library, docs/arrays.md), or call it outside of the traced function"
         )
+    if tensor.is_nested:
+        raise DTypeError(
+            f"{what} is a nested tensor, whose parts have shapes of their own; call the kernel on each of x.unbind(), "
+            "or pass torch.nested.to_padded_tensor(x, value)"
+        )
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
         raise DTypeError(f"{what} is {with_article(type(tensor).__name__)}, which may mean more; pass a plain tensor")
     if tensor.device.type != "cpu":

@@ -107,10 +107,20 @@ def handed_over(kernel: Any, args: tuple[object, ...], named: dict[str, object],
     if "extents" in named or any(isinstance(value, np.ma.MaskedArray) for value in (*values, *outs)):
         return NotImplemented
     owners = _owners((*values, *outs))
+    if not owners:
+        mask = with_article(type(keywords["where"]).__name__)
+        raise DTypeError(
+            f"{kernel._name}(): where is {mask}, whose library does not match it with the operands; pass "
+            "where=numpy.asarray(mask), which selects by place"
+        )
     _refuse(kernel, owners, values)
     handed = AsUfunc(kernel, len(values))
     for owner in owners:
-        made = owner.__array_ufunc__(handed, "__call__", *values, **given)
+        try:
+            made = owner.__array_ufunc__(handed, "__call__", *values, **given)
+        except DTypeError:
+            _refuse_objects(kernel, values)
+            raise
         if made is not NotImplemented:
             return made
     shown = ", ".join(f"{_what(kernel, owner, values)}" for owner in owners)
@@ -127,7 +137,8 @@ def _integration(kernel: Any, values: tuple[object, ...]) -> str | None:
     if others and kinds.keys() == {"dask_arrays"}:
         return None  # xarray, which knows Dask's arrays
     if kinds and len(kinds) + len(others) > 1:
-        shown = " and ".join(sorted({type(value).__name__ for value in (*kinds.values(), *others)}))
+        given = map(type, (*kinds.values(), *others))
+        shown = " and ".join(sorted({f"{_library(kind)}.{kind.__name__}" for kind in given}))
         raise DTypeError(
             f"{kernel._name}() was given arrays of several libraries, {shown}, and whose the result should be is open; "
             "pass numpy.asarray(x) for all but one"
@@ -157,17 +168,20 @@ def _exchanged(
     given["out"] = into if outs else ...
     if "extents" in named:
         given["extents"] = named["extents"]
+    scalars = kernel.scalars and out is not ...
     made = kernel(*operands, **given)
     results = made if isinstance(made, tuple) else (made,)
     if hasattr(module, "written"):
         for one in outs:
             if integration_of(type(one)):
                 module.written(one)
-    answers = tuple(
-        one if one is not None else module.as_own(np.asarray(result), like) if like is not None else result
-        for result, one in zip(results, outs or (None,) * len(results), strict=True)
-    )
-    return answers if len(answers) > 1 else answers[0]
+    answers = []
+    for result, one in zip(results, outs or (None,) * len(results), strict=True):
+        own = one if one is not None else module.as_own(np.asarray(result), like) if like is not None else result
+        # Of a library that has no arrays without dims.
+        is_scalar = one is None and scalars and isinstance(own, np.ndarray) and not own.ndim
+        answers.append(own[()] if is_scalar else own)
+    return tuple(answers) if len(answers) > 1 else answers[0]
 
 
 def _refuse(kernel: Any, owners: list[Any], values: tuple[object, ...]) -> None:
@@ -179,11 +193,39 @@ def _refuse(kernel: Any, owners: list[Any], values: tuple[object, ...]) -> None:
                 "(__array_ufunc__ = None); pass numpy.asarray(x) if its plain numbers are meant"
             )
         if not is_elementwise(kernel) and not _is_column(owner):
+            cure = "pass numpy.asarray(x), or call it on each column (DataFrame.apply, xarray.apply_ufunc)"
+            if _library(type(owner)) == "polars":
+                cure = "call it on whole columns by x.map_batches(kernel)"
             raise DTypeError(
                 f"{kernel._name}() is not element-wise, and {_what(kernel, owner, values)}, whose dims and missing "
-                "values the kernel would not know; pass numpy.asarray(x), or call it on each column "
-                "(DataFrame.apply, xarray.apply_ufunc)"
+                f"values the kernel would not know; {cure}"
             )
+
+
+def _refuse_objects(kernel: Any, values: tuple[object, ...]) -> None:
+    """Refuse objects of pandas whose elements are Python objects in NumPy, by the dtypes that they have in pandas."""
+    for value in values:
+        if _library(type(value)) != "pandas":
+            continue
+        if np.asarray(value[:0]).dtype != object:  # type: ignore[index]
+            continue
+        what, dtypes = _what(kernel, value, values), getattr(value, "dtypes", None)
+        if getattr(value, "ndim", 1) > 1:
+            shown = " and ".join(sorted(set(map(str, dtypes))))  # type: ignore[arg-type]
+            raise DTypeError(
+                f"{what} of dtypes {shown}, which pandas hands over as Python objects; call the kernel on a column "
+                f"(x[name]) at a time, or pass x.astype(float), in {kernel._name}()"
+            )
+        kind = str(value.dtype)  # type: ignore[attr-defined]
+        cures = {"period": "x.astype('int64')", "interval": "x.array.mid", "datetime64": "x.astype('int64')"}
+        cure = next((cure for start, cure in cures.items() if kind.startswith(start)), "x.astype(float)")
+        raise DTypeError(
+            f"{what} of dtype {kind}, whose elements are Python objects in NumPy; pass {cure}, in {kernel._name}()"
+        )
+
+
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
 
 
 def is_elementwise(kernel: Any) -> bool:

@@ -22,7 +22,7 @@ from bcastgen.core.subclasses import own_meaning
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype, in_wider
 from .argument_errors import missing_arguments, too_many, unexpected
-from .foreign import integration_of, unseen_by_dynamo
+from .foreign import instead_of, integration_of, unseen_by_dynamo
 from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
 from .outs import Inferring, bind_outs, call_with_outs
 
@@ -378,6 +378,10 @@ def _as_array(what: str, value: object) -> Array:
                 "numpy.asarray(x) if its plain numbers are meant"
             )
         return value.view(np.ndarray)
+    instead = instead_of(kind)
+    if instead is not None:
+        given = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        raise errors.DTypeError(f"{what} is {errors.with_article(given)}, which is no array; pass {instead}")
     try:
         if hasattr(kind, "__dlpack__") and not hasattr(kind, "__array__"):
             return np.from_dlpack(value)  # type: ignore[arg-type]

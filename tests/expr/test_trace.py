@@ -130,7 +130,9 @@ def branch(a):
         (lambda a: (), "empty tuple"),
         (lambda a: np.where(a), "three operands"),
         (np.asarray, "cannot become a NumPy array"),
-        (lambda a: np.maximum.reduce([a, a]), "write .* a . b for numpy.sum"),
+        (lambda a: np.sum([a, a], 0), "write .* a . b for numpy.sum"),
+        (lambda a: np.maximum.reduce([a, a, a]), "numpy.maximum.numpy.maximum.a, b., c. for numpy.maximum.reduce"),
+        (lambda a: np.max([a, a, a], axis=0), "numpy.maximum.numpy.maximum.a, b., c. for .* and numpy.max"),
     ],
 )
 def test_what_cannot_be_traced_says_what_instead(function, cure):

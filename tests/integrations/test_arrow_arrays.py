@@ -45,5 +45,37 @@ def test_what_is_no_plain_column_is_refused_with_the_cure():
     ):
         with pytest.raises(bg.DTypeError, match=rf"operand 'x' of scaled\(\) is an array {cure}|{cure}"):
             scaled(pa.array(values), 2)
+    with pytest.raises(bg.DTypeError, match=r"'x' is a pyarrow.DoubleScalar, which is no array; pass x\.as_py\(\)"):
+        scaled(pa.scalar(2.0), 2)
     with pytest.raises(bg.DTypeError, match="never written to"):
         scaled(1.0, 2.0, out=pa.array([1.0]))
+
+
+CURES = {
+    "lists": (lambda: pa.array([[1.0, 2.0], [3.0]]), "pyarrow.compute.list_flatten(x)"),
+    "fixed lists": (lambda: pa.array([[1.0, 2.0]], pa.list_(pa.float64(), 2)), "pyarrow.compute.list_flatten(x)"),
+    "structs": (lambda: pa.array([{"name": 1.0}]), "pyarrow.compute.struct_field(x, 'name')"),
+    "a dictionary": (lambda: pa.array([1.0, 1.0]).dictionary_encode(), "pyarrow.compute.dictionary_decode(x)"),
+    "days": (lambda: pa.array([1], pa.date32()), "x.cast('int32')"),
+    "times": (lambda: pa.array([1], pa.timestamp("us")), "x.cast('int64')"),
+    "durations": (lambda: pa.array([1], pa.duration("us")), "x.cast('int64')"),
+    "decimals": (lambda: pa.array([1]).cast(pa.decimal128(20, 1)), "x.cast('float64')"),
+}
+
+
+@pytest.mark.parametrize("case", CURES)
+def test_cures_work(case):
+    compute = pytest.importorskip("pyarrow.compute")
+    assert compute is pa.compute
+    make, cure = CURES[case]
+    for x in (make(), pa.chunked_array([make()])):
+        with pytest.raises(bg.DTypeError, match="kernels compute with numbers; pass") as caught:
+            scaled(x, 2)
+        assert cure.replace("'name'", "name") in str(caught.value)
+        assert len(scaled(eval(cure, {"x": x, "pyarrow": pa}), 2)) > 0
+
+
+def test_a_sum_is_a_numpy_scalar():
+    for array in (pa.array([1.0, 2.0]), pa.chunked_array([[1.0], [2.0]])):
+        total = bg.sum(array)
+        assert type(total) is np.float64 and total == 3

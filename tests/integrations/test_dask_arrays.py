@@ -79,15 +79,21 @@ def test_names_are_the_same_in_every_process():
         "import numpy as np, bcastgen as bg, dask.array as da\n"
         "kernel = bg.jit(lambda x, y: np.exp(x) * 2 + y, name='mixed')\n"
         "x = da.ones((4, 6), chunks=3)\n"
-        "print(kernel(x, 2).name, bg.fuse(kernel(x, 2) + 1).name)"
+        "print(kernel(x, 2).name, bg.fuse(kernel(x, 2) + 1).name)\n"
+        "y, z = x.rechunk(2), x[:, ::-1].rechunk(2)\n"
+        "made = bg.fuse(((z * 2 + y) / (x.rechunk(2) - z) + 1).sum(), y * z - 1)\n"
+        "print(*sorted(name for array in made for name in array.dask.layers))\n"
+        "print(*sorted(str(getattr(layer, 'task', None) and layer.task.func.__dask_tokenize__())\n"
+        "              for array in made for layer in array.dask.layers.values()\n"
+        "              if hasattr(getattr(getattr(layer, 'task', None), 'func', None), 'kernel')))"
     )
     names = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "ab"
     }
     ones = da.ones((4, 6), chunks=3)
     made = mixed(ones, 2)
-    names.add(f"{made.name} {bg.fuse(made + 1).name}\n")
     assert len(names) == 1
+    assert names.pop().splitlines()[0] == f"{made.name} {bg.fuse(made + 1).name}"
     assert len({mixed(ones, 2).name, mixed(ones, 2.0).name, mixed(ones, 3).name, bg.add(ones, 2).name}) == 4
 
 
@@ -118,6 +124,13 @@ def test_xarray_with_dask_inside():
     fused = bg.fuse(xr.Dataset({"a": mixed(grid, row) * 2, "b": grid}))
     assert [name.partition("-")[0] for name in fused["a"].data.dask.layers].count("fused") == 1
     xr.testing.assert_identical(fused.compute(), xr.Dataset({"a": mixed(grid, row) * 2, "b": grid}).compute())
+    # Variables that are no Dask arrays stay, and variables keep what they share.
+    shared = (mixed(grid, row) * 2).assign_attrs(unit="m")
+    several = xr.Dataset({"a": shared + 1 - row, "b": shared.sum("t", keep_attrs=True), "n": ("x", LINE)})
+    joined = bg.fuse(several)
+    assert joined["a"].data.dask.layers.keys() & joined["b"].data.dask.layers.keys() >= {shared.data.name}
+    xr.testing.assert_allclose(joined.compute(), several.compute())
+    assert joined["b"].attrs == several["b"].attrs and joined["n"].identical(several["n"])
 
 
 # ---- fusion ----------------------------------------------------------------------------------------------------------
@@ -163,8 +176,74 @@ def test_what_has_no_chain_stays_as_it_is():
     for array in (X, mixed(X, 1), X.sum(), X.T):
         assert bg.fuse(array) is array
     for value in (3, A):
-        with pytest.raises(bg.DTypeError, match="fuse\\(\\) takes a Dask array"):
+        with pytest.raises(bg.DTypeError, match="fuse\\(\\) takes Dask arrays"):
             bg.fuse(value)
+
+
+def kernels_in(array):
+    """How many layers of an array's graph are kernels."""
+    return [
+        getattr(getattr(layer, "task", None), "func", None).__class__ for layer in array.dask.layers.values()
+    ].count(KernelBlock)
+
+
+BELOW = {
+    "a reduction": (lambda x: (np.exp(x) * 2 + 1).sum(axis=0), 1),
+    "a slice": (lambda x: (x * 2 + 1)[1:, ::2], 1),
+    "a rechunk": (lambda x: (x * 2 + 1).rechunk((4, 1)), 1),
+    "a product": (lambda x: (x * 2 + 1) @ (x.T + 1), 1),
+    "between": (lambda x: ((x * 2 + 1).cumsum(axis=1) / 3 - 1).max(), 2),
+    "above": (lambda x: -((x * 2 + 1).mean(axis=0) * 2), 2),
+    # Its values are needed twice, and computed once.
+    "centred": (lambda x: (x * 2 + 1) - (x * 2 + 1).mean(axis=0), 1),
+    "scaled": (lambda x: (x * 2 + 1) / x.sum() - 1, 1),
+    "scaled and narrow": (lambda x: (x.astype("f4") * 2 + 1) / x.sum().astype("f4") - 1, 1),
+    "results": (lambda x: next(a.sum() + b * 2 for a, b in [both(x * 2 + 1)]), 2),
+}
+
+
+@pytest.mark.parametrize("case", BELOW)
+def test_every_run_of_layers_is_one_kernel(case):
+    function, count = BELOW[case]
+    made = function(X)
+    fused = bg.fuse(made)
+    assert kernels_in(fused) == count and len(fused.dask.layers) < len(made.dask.layers)
+    assert (fused.dtype, fused.chunks) == (made.dtype, made.chunks)
+    fused.dask.validate()
+    np.testing.assert_allclose(computed(fused), computed(made), rtol=1e-14)
+    assert bg.fuse(made).name == fused.name and bg.fuse(fused) is fused
+    # Layers above a run keep their keys, so that graphs with and without kernels may be computed together.
+    together = dask.compute(made, fused, made + fused, scheduler="threads")
+    np.testing.assert_allclose(together[2], together[0] + together[1], rtol=1e-14)
+
+
+def test_arrays_fused_together_keep_what_they_share():
+    shared = np.exp(X) * 2
+    up, down = bg.fuse(shared + 1 - LINE, (shared - 1).sum())
+    assert shared.name in up.dask.layers and up.dask.layers[shared.name] is down.dask.layers[shared.name]
+    assert kernels_in(up) == 2
+    got = dask.compute(up, down, scheduler="threads")
+    np.testing.assert_allclose(got[0], np.exp(A) * 2 + 1 - LINE, rtol=1e-14)
+    np.testing.assert_allclose(got[1], (np.exp(A) * 2 - 1).sum(), rtol=1e-14)
+    # One is a part of the other.
+    whole, part = bg.fuse(shared + 1 - LINE, shared)
+    assert part.name == shared.name and shared.name in whole.dask.layers
+
+
+def test_layers_that_kernels_have_not_stay():
+    days = da.from_array(np.arange(6).astype("M8[D]"), chunks=2)
+    later = days + np.timedelta64(1, "D") + np.timedelta64(2, "D")
+    assert bg.fuse(later) is later
+    masked = da.ma.masked_greater(X, 2) * 2 + 1
+    assert bg.fuse(masked) is masked
+    # What is below a function of Python's is joined, and what computes with its objects is not.
+    made = np.frompyfunc(abs, 1, 1)(X * 2 + 1).astype(float) * 4
+    assert kernels_in(bg.fuse(made)) == 1
+    np.testing.assert_array_equal(computed(bg.fuse(made)), (A * 2 + 1) * 4)
+    with dask.annotate(priority=1):
+        first = X * 2
+    made = first + 1
+    assert bg.fuse(made) is made, "layers of other annotations are not joined"
 
 
 # ---- processes -------------------------------------------------------------------------------------------------------

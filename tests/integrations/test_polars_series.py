@@ -49,5 +49,52 @@ def test_what_is_no_plain_column_is_refused_with_the_cure():
     ):
         with pytest.raises(bg.DTypeError, match=rf"operand 'x' of scaled\(\) is a Series.*{cure}|{cure}"):
             scaled(pl.Series("s", values, dtype=dtype), 2)
+    with pytest.raises(bg.DTypeError, match=r"'x' is a polars.LazyFrame, which is no array; pass x\.collect\(\)"):
+        scaled(pl.LazyFrame({"a": [1.0]}), 2)
     with pytest.raises(bg.DTypeError, match="never written to"):
         scaled(1.0, 2.0, out=pl.Series([1.0]))
+
+
+CURES = {
+    "an array": (lambda: pl.Series([[1.0], [2.0]], dtype=pl.Array(pl.Float64, 1)), "x.to_numpy()"),
+    "a list": (lambda: pl.Series([[1.0], [2.0]]), "x.list.to_array(1).to_numpy()"),
+    "a longer list": (lambda: pl.Series([[1.0, 2.0], [3.0]]), "x.explode()"),
+    "a struct": (lambda: pl.Series([{"name": 1.0}]), "x.struct.field('name')"),
+    "categories": (lambda: pl.Series(["a", "b"], dtype=pl.Categorical), "x.to_physical()"),
+    "an enum": (lambda: pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"])), "x.to_physical()"),
+    "text": (lambda: pl.Series(["1.5"]), "x.cast(polars.Float64)"),
+    "decimals": (lambda: pl.Series(["1.5"]).cast(pl.Decimal(10, 2)), "x.cast(polars.Float64)"),
+    "days": (lambda: pl.Series([1, 2], dtype=pl.Date), "x.cast(polars.Float64)"),
+}
+
+
+@pytest.mark.parametrize("case", CURES)
+def test_cures_work(case):
+    make, cure = CURES[case]
+    x = make()
+    with pytest.raises(bg.DTypeError, match="are no numbers; pass") as caught:
+        scaled(x, 2)
+    assert cure.replace("(1)", "(n)").replace("'name'", "name") in str(caught.value)
+    assert len(scaled(eval(cure, {"x": x, "polars": pl}), 2)) > 0
+
+
+def test_a_sum_is_a_numpy_scalar():
+    total = bg.sum(pl.Series([1.0, 2.0]))
+    assert type(total) is np.float64 and total == 3
+    assert type(bg.jit(lambda x: x.sum())(pl.Series([1.0]), out=...)) is np.ndarray
+    parts = bg.jit(lambda x: (x.sum(), x * 2))(pl.Series([1.0, 2.0]))
+    assert type(parts[0]) is np.float64 and isinstance(parts[1], pl.Series)
+
+
+def test_a_kernel_with_a_reduction_says_how_expressions_take_it():
+    share = bg.jit(lambda x: x / x.sum(), name="share")
+    with pytest.raises(bg.DTypeError, match=r"'x' is an Expr.*x\.map_batches\(kernel\)"):
+        share(pl.col("a"))
+    frame = pl.DataFrame({"a": [1.0, 3.0]})
+    assert frame.select(pl.col("a").map_batches(share))["a"].to_list() == [0.25, 0.75]
+
+
+def test_series_of_two_libraries_are_told_apart():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed (pip install -e .[arrays])")
+    with pytest.raises(bg.DTypeError, match=r"several libraries, pandas\.Series and polars\.Series"):
+        scaled(pl.Series([1.0]), pd.Series([1.0]))

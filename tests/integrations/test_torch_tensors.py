@@ -101,6 +101,11 @@ REFUSED = {
     "gradient": (lambda: torch.ones(3, requires_grad=True), r"requires grad.*x\.detach\(\).*no_grad.*torch\.library"),
     "parameter": (lambda: torch.nn.Parameter(torch.ones(3)), r"requires grad"),
     "device": (lambda: torch.empty(3, device="meta"), r"on meta.*x\.cpu\(\)"),
+    "nested": (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), r"nested tensor.*x\.unbind\(\)"),
+    "jagged": (
+        lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+        r"torch\.nested\.to_padded_tensor",
+    ),
     "sparse": (lambda: torch.ones(3).to_sparse(), r"x\.to_dense\(\)"),
     "quantised": (lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), r"x\.dequantize\(\)"),
     "subclass": (lambda: torch.ones(3).as_subclass(type("Own", (torch.Tensor,), {})), r"Own, which.*plain tensor"),

@@ -132,3 +132,8 @@ def test_what_does_not_fit_is_refused():
         bg.exp(stored(np.array(["abc", "d"]), (1,), zarr_format=2))
     with pytest.raises(TypeError, match="list"):
         bg.exp(x, out=[1])
+
+
+def test_a_group_is_refused():
+    with pytest.raises(bg.DTypeError, match=r"operand 'x' is a zarr\.Group, which is no array; pass .* x\['name'\]"):
+        bg.jit(lambda x: x * 2)(zarr.group())
