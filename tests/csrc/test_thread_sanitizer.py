@@ -7,21 +7,15 @@ The pool has a program of its own, without Python: tests/csrc/test_pool.py.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import bcastgen
-from bcastgen.core.resources import CSRC_ROOMS, folder
-
-SANITIZED = ("-shared", "-fPIC", "-O1", "-g", "-fwrapv", "-fsanitize=thread")
-PARTS = ("run", "pack", "pool", "guards", "shape_code")
+from bcastgen.core.resources import folder
+from sanitized_extension import Sanitized
 
 # Three threads call the same kernels, and kernels of their own that are gone at once; results of more than 256 kB are
 # kept memory. The shapes go each way of the run time: in place, packed, copied once (run_expand.inc), by parts.
@@ -89,60 +83,32 @@ print(f"{len(first)} cases")
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as it is, but for the extension, which is compiled when a test needs it."""
+def package(tmp_path_factory: pytest.TempPathFactory) -> Sanitized:
     if sys.platform != "linux" or shutil.which("gcc") is None:
         pytest.skip("gcc and its libtsan")
-    home = tmp_path_factory.mktemp("sanitized")
-    (home / "bcastgen").mkdir()
-    for path in Path(bcastgen.__file__).parent.iterdir():
-        if not path.name.startswith(("_dispatch", "__pycache__")):
-            (home / "bcastgen" / path.name).symlink_to(path)
-    rooms = [*(f"-I{folder('csrc') / room}" for room in CSRC_ROOMS), f"-I{np.get_include()}"]
-    flags = [*SANITIZED[1:], *rooms, f"-I{sysconfig.get_paths()['include']}", "-c"]
-    for name in ("dispatch/dispatch", *(f"runtime/{part}" for part in PARTS)):
-        unit = folder("csrc") / f"{name}.c"
-        subprocess.run(["gcc", *flags, str(unit), "-o", str(home / f"{unit.stem}.o")], check=True)
-    return home
+    return Sanitized(tmp_path_factory.mktemp("sanitized"), "thread")
 
 
-def played(package: Path, calls: int, run: Path) -> subprocess.CompletedProcess[str]:
-    """Link the extension, with one object for run.c, and run the program."""
-    objects = [str(package / f"{name}.o") for name in ("dispatch", *PARTS[1:])]
-    extension = package / "bcastgen" / f"_dispatch{sysconfig.get_config_var('EXT_SUFFIX')}"
-    extension.unlink(missing_ok=True)
-    subprocess.run(["gcc", *SANITIZED, *objects, str(run), "-o", str(extension), "-lm", "-lpthread"], check=True)
-    found = subprocess.run(["gcc", "-print-file-name=libtsan.so"], capture_output=True, text=True, check=True)
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": str(Path(found.stdout.strip()).resolve()),
-        "PYTHONPATH": str(package),
-        "BCASTGEN_CFLAGS": "-fsanitize=thread -g",
-        "BCASTGEN_CACHE_DIR": str(package / "kernels"),
-        "OPENBLAS_NUM_THREADS": "1",
-        "TSAN_OPTIONS": "exitcode=66",
-    }
-    command = [sys.executable, "-W", "error", "-c", PROGRAM, str(package), "1", str(calls)]
-    options = {"cwd": package, "env": environment, "capture_output": True, "text": True, "timeout": 600}
-    return subprocess.run(command, errors="replace", **options)
+def played(package: Sanitized, calls: int, run: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the program, with another object for run.c if there is one."""
+    arguments = ("-W", "error", "-c", PROGRAM, str(package.home), "1", str(calls))
+    return package.run(*arguments, instead={} if run is None else {"runtime/run": run}, TSAN_OPTIONS="exitcode=66")
 
 
 @pytest.mark.slow
-def test_threads_that_call_share_nothing_unguarded(package: Path) -> None:
-    done = played(package, 200, package / "run.o")
+def test_threads_that_call_share_nothing_unguarded(package: Sanitized) -> None:
+    done = played(package, 200)
     assert done.returncode == 0 and "ThreadSanitizer" not in done.stderr, done.stderr[:4000]
-    assert any((package / "kernels").rglob("*.so")), "NumPy answered"
+    assert any(package.kernels.rglob("*.so")), "NumPy answered"
 
 
 @pytest.mark.slow
-def test_it_would_see_what_is_shared(package: Path, tmp_path: Path) -> None:
+def test_it_would_see_what_is_shared(package: Sanitized, tmp_path: Path) -> None:
     """The plan of a call in memory that all calls share."""
     text = (folder("csrc") / "runtime" / "run.c").read_text()
     place = "        int64_t steps[BCG_MAX_RANK * FEW];\n        char *at[FEW];\n        domain d ="
     assert text.count(place) == 1, "write what stands there now"
     (tmp_path / "run.c").write_text(text.replace(place, place.replace("int64_t steps", "static int64_t steps")))
-    rooms = [f"-I{folder('csrc') / room}" for room in CSRC_ROOMS]
-    unit, run = str(tmp_path / "run.c"), tmp_path / "run.o"
-    subprocess.run(["gcc", *SANITIZED[1:], *rooms, "-c", unit, "-o", str(run)], check=True)
-    done = played(package, 60, run)
+    package.compile(tmp_path / "run.c", tmp_path / "run.o")
+    done = played(package, 60, tmp_path / "run.o")
     assert "ThreadSanitizer" in done.stderr and "data race" in done.stderr, done.stderr[:2000]
