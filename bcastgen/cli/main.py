@@ -20,10 +20,10 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 from ..core.errors import BcastgenError
+from ..core.near_names import near_names
 from ..core.version import __version__
 from .parser import Parser
 
@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = given[0] if given and given[0] in COMMANDS else None
     if given and name is None and not given[0].startswith("-"):
         words = {name: name for name in COMMANDS} | {"help": "--help", "version": "--version"}
-        close = get_close_matches(given[0], words, 1)
-        meant = f"did you mean {words[close[0]]}?" if close else f"the commands are {', '.join(COMMANDS)}"
+        near = near_names(given[:1], words)
+        meant = f"did you mean {words[near[0]]}?" if near else f"the commands are {', '.join(COMMANDS)}"
         print(f"bcastgen: no command {given[0][:40]!r}; {meant}", file=sys.stderr)
         return 2
     module: Any = None if name is None else importlib.import_module(f".{name}", __package__)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from difflib import get_close_matches
 
+from ..core.near_names import did_you_mean
 from ..ops.table import known_ops
 
 __all__ = ["add_arguments", "run"]
@@ -30,9 +30,7 @@ def run(options: argparse.Namespace) -> int:
         if not words or any(word in f"{op.name} {op.doc}".lower() for word in words)
     ]
     if not rows:
-        names = [op.name for op in known_ops()]
-        close = list(dict.fromkeys(name for word in words for name in get_close_matches(word, names, 2)))
-        meant = f"; did you mean {' or '.join(close)}?" if close else ""
+        meant = did_you_mean(words, [op.name for op in known_ops()], most=2)
         asked = " or ".join(map(repr, options.word))
         print(f"bcastgen ops: no op has {asked} in its name or meaning{meant}", file=sys.stderr)
         return 1

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import NoReturn
+
+from ..core.near_names import did_you_mean
 
 __all__ = ["Parser"]
 
@@ -26,15 +27,12 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong and what was meant, and leave."""
         if message.endswith("required: expression"):
             message += "; write it before the options, and one that begins with - in parentheses, as in '(-a)'"
-        words = message.partition("unrecognized arguments: ")[2].split()
-        close = [near for word in words for near in get_close_matches(word.partition("=")[0], _flags(self), 1)]
-        if close:
-            message += f"; did you mean {' and '.join(dict.fromkeys(close))}?"
+        words = [word.partition("=")[0] for word in message.partition("unrecognized arguments: ")[2].split()]
         choice = _CHOICE.search(message)
-        meant = get_close_matches(choice[1], _WORD.findall(choice[2]), 1) if choice else []
-        if meant:
-            message += f"; did you mean {meant[0]}?"
-        super().error(message)
+        meant = did_you_mean(words, _flags(self), between=" and ")
+        if choice:
+            meant = did_you_mean(choice[1], _WORD.findall(choice[2]))
+        super().error(message + meant)
 
 
 def _flags(parser: argparse.ArgumentParser) -> list[str]:

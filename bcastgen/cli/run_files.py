@@ -39,7 +39,7 @@ def load_array(path: str, name: str = "") -> Any:
     """Return the array of a .npy file, or of an .npz, .csv or .parquet file the array or column of this name.
 
     An archive or a .parquet file of one array gives that one, whatever its name. A .csv file without headings gives
-    the table of all its numbers. ``-`` is any of these on stdin.
+    the table of all its numbers. ``-`` is any of these on stdin, and a path may lead to a pipe.
 
     Raises
     ------
@@ -47,10 +47,13 @@ def load_array(path: str, name: str = "") -> Any:
         If there is no array of numbers.
     """
     what = "what is on stdin" if path == "-" else path
-    with contextlib.nullcontext(io.BytesIO(sys.stdin.buffer.read())) if path == "-" else open(path, "rb") as file:
+    with contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as stream:
+        # Readers of archives go back and forth, which a pipe cannot, and no name says what comes out of one.
+        piped = path == "-" or not stream.seekable()
+        file: IO[bytes] = io.BytesIO(stream.read()) if piped else stream
         head = file.read(6)
         file.seek(0)
-        if path.endswith(".csv") or (path == "-" and _is_text(head)):
+        if path.endswith(".csv") or (piped and _is_text(head)):
             # What Excel writes begins with a mark that utf-8-sig knows.
             return read_table(what, file.read().decode("utf-8-sig", errors="replace"), name)
         if path.endswith(".parquet") or head.startswith(b"PAR1"):

@@ -12,12 +12,12 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..core.errors import ParseError
+from ..core.near_names import did_you_mean
 from ..shape.types.cursor import excerpt
 
 __all__ = ["chosen_of", "read_table"]
@@ -36,8 +36,7 @@ def chosen_of(without: str, name: str, names: Sequence[str]) -> str:
     if name in names or len(names) == 1:
         return name if name in names else names[0]
     held = f"has {excerpt(', '.join(names))}" if names else "holds nothing"
-    close = get_close_matches(name, names, 1)
-    raise ParseError(f"{without} {name!r}; it {held}{f'; did you mean {close[0]}?' if close else ''}")
+    raise ParseError(f"{without} {name!r}; it {held}{did_you_mean(name, names)}")
 
 
 def read_table(what: str, text: str, name: str = "") -> Any:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DTYPES, DType, dtype, in_numpy_code, meant_by
 from ..core.errors import BcastgenError, ParseError, TraceError, with_article
+from ..core.near_names import did_you_mean
 from ..core.python_text import parse_expression
 from ..ops.row import Op
 from ..ops.table import OPS, SEVERAL, find_op, known_ops
@@ -438,7 +439,5 @@ def _cure(tree: ast.AST) -> str:
 
 
 def _suggestion(name: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only to say which name was meant
-
-    close = get_close_matches(name, [op.name for op in known_ops() if not op.params], n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    meant = did_you_mean(name, [op.name for op in known_ops() if not op.params], before="")
+    return f" ({meant})" if meant else ""

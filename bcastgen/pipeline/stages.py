@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from ..core.near_names import did_you_mean
+
 __all__ = ["STAGES", "Stages"]
 
 # Those that every kernel has; rewrites that changed something are stages, too.
@@ -19,8 +21,5 @@ class Stages(dict[str, str]):
     """A dict whose KeyError says which keys there are."""
 
     def __missing__(self, name: object) -> NoReturn:
-        from difflib import get_close_matches  # noqa: PLC0415 - only to say which stage was meant
-
-        close = get_close_matches(str(name), self, 1)
-        meant = f"did you mean {close[0]}? " if close else ""
-        raise KeyError(f"no stage {name!r}; {meant}the stages are {', '.join(self)}")
+        meant = did_you_mean(str(name), self) or ";"
+        raise KeyError(f"no stage {name!r}{meant} the stages are {', '.join(self)}")

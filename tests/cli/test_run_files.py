@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 
@@ -99,6 +100,18 @@ def test_stdin_and_stdout_are_npy_files():
         assert np.load(io.BytesIO(made.stdout)).tolist() == [2, 4]
     empty = subprocess.run(command, input=b"", capture_output=True)
     assert empty.returncode == 1 and b"what is on stdin is not a .npy file of numbers" in empty.stderr
+
+
+def test_a_path_may_lead_to_a_pipe():
+    """As `--in a=<(command)` of shells gives one, which has no position."""
+    held = io.BytesIO()
+    np.savez(held, a=np.arange(3))
+    for text in (held.getvalue(), b"a,b\n0,3\n1,4\n2,5\n"):
+        reads, writes = os.pipe()
+        os.write(writes, text)
+        os.close(writes)
+        with open(reads, "rb"):
+            assert load_array(f"/dev/fd/{reads}", "a").tolist() == [0, 1, 2]
 
 
 def test_a_text_that_leaves_elements_out_says_how_all_are_written(capsys):

@@ -12,8 +12,7 @@ with the syntax "custom" have steps of their own here.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
+from ...core.near_names import near_names
 from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from ..index_dialect import AS_ARITH
@@ -51,8 +50,8 @@ def unread(name: str) -> str:
         return "nor is its generic form; call a function by its name"
     if name.partition(".")[0] not in _WHOLE or name in ROWS:
         return GENERIC
-    close = get_close_matches(name, [other for other, form in _FORMS.items() if form is not None], 1)
-    return "nor is its generic form" + "".join(f"; {other} is read" for other in close)
+    near = near_names([name], [other for other, form in _FORMS.items() if form is not None])
+    return "nor is its generic form" + "".join(f"; {other} is read" for other in near)
 
 
 def _of_row(row: Row) -> Form | None:
