@@ -43,7 +43,4 @@ int bcg_plan_box(bcg_copy *copy, int32_t dims, const int64_t *extents, const int
 void bcg_stream(char *to, const char *from, int64_t size);
 void bcg_stream_end(void);
 
-/* Says whether large results that are written past the caches are made sooner on this CPU. */
-int bcg_stream_pays(void);
-
 #endif

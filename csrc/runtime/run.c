@@ -22,6 +22,7 @@
 #include "bcg_odometer.h"
 #include "pack.h"
 #include "pool.h"
+#include "run_cpu.inc"
 #include "run_log.inc"
 #include "run_plan.inc"
 #include "run_walk.inc"
@@ -86,6 +87,9 @@ enum {
 /* and are written past it only if so many times their bytes are read. */
 #ifndef RUN_STREAMED_READS
 #define RUN_STREAMED_READS 2
+#endif
+#ifndef RUN_STREAMS
+#define RUN_STREAMS cpu_streams()
 #endif
 
 typedef struct {
@@ -163,8 +167,12 @@ static int run_is_near(const domain *d, int32_t k)
 static int run_streaming_pays(const domain *d)
 {
     const int32_t operands = d->nest->operands;
-    int64_t read = 0, written = 0;
-    for (int32_t k = 0; k < operands; k++) read += run_is_near(d, k) ? 0 : run_bytes(d, k);
+    int64_t read = 0, written = 0, longest = 0;
+    for (int32_t k = 0; k < operands; k++) {
+        const int64_t bytes = run_bytes(d, k);
+        read += run_is_near(d, k) ? 0 : bytes;
+        if (bytes > longest) longest = bytes;
+    }
     for (int32_t k = operands; k < d->nest->arrays; k++) {
         written += run_bytes(d, k);
         /* A line that is read to be written in place is in the cache already. */
@@ -172,7 +180,9 @@ static int run_streaming_pays(const domain *d)
             if (d->at[other] == d->at[k]) return 0;
         }
     }
-    return written >= RUN_STREAMED_BYTES && read >= RUN_STREAMED_READS * written && bcg_stream_pays();
+    /* Of results narrower than what is read so little is saved that blocks of tiles take longer. */
+    if (written < longest) return 0;
+    return written >= RUN_STREAMED_BYTES && read >= RUN_STREAMED_READS * written && RUN_STREAMS;
 }
 
 static void run_domain(domain *d, const bcg_run_options *options)

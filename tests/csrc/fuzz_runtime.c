@@ -15,7 +15,7 @@
 #define RUN_EXPANDED_POINTS 64
 #define RUN_STREAMED_BYTES 256
 #define RUN_STREAMED_READS 0
-#define bcg_stream_pays() 1
+#define RUN_STREAMS (cpu_streams() || 1)
 #include "run.c"
 
 #include "bcg_memory.h"
