@@ -29,7 +29,8 @@ class Target:
     flags : flags of gcc and clang for this machine.
     vector_bytes : size of its vectors.
     fma : whether x * y + z is one instruction.
-    zig : for zig's cross compiler, ``zig cc -target ... [-mcpu=...]``, instead of `flags`.
+    zig : for zig's cross compiler, ``zig cc -target ... [-mcpu=...]``, instead of `flags`. Linux has its GNU library,
+        of which zig makes what a linker needs in seconds; another one is compiled whole first, for a minute.
     level : of x86-64, if a call can pick this machine's instructions (`instruction_sets.py`); else 0.
     features : for gcc's and clang's attribute ``target``, the instructions that such a set has.
     """
@@ -54,14 +55,14 @@ _AVX2 = "avx2,fma,f16c,bmi2"
 TARGETS: dict[str, Target] = {
     row.name: row
     for row in (
-        Target("x86-64", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-linux-musl",)),
+        Target("x86-64", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-linux-gnu",)),
         Target(
             "x86-64-v3",
             "AVX2",
             ("-march=x86-64-v3",),
             32,
             True,
-            ("x86_64-linux-musl", "-mcpu=x86_64_v3"),
+            ("x86_64-linux-gnu", "-mcpu=x86_64_v3"),
             3,
             _AVX2,
         ),
@@ -71,12 +72,12 @@ TARGETS: dict[str, Target] = {
             ("-march=x86-64-v4", WIDEST),
             64,
             True,
-            ("x86_64-linux-musl", "-mcpu=x86_64_v4", WIDEST),
+            ("x86_64-linux-gnu", "-mcpu=x86_64_v4", WIDEST),
             4,
             f"{_AVX2},avx512f,avx512bw,avx512cd,avx512dq,avx512vl",
         ),
         Target("x86-64-windows", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-windows-gnu",)),
-        Target("aarch64", "NEON", ("-march=armv8-a",), 16, True, ("aarch64-linux-musl",)),
+        Target("aarch64", "NEON", ("-march=armv8-a",), 16, True, ("aarch64-linux-gnu",)),
         Target("wasm32", "WebAssembly with SIMD", ("-msimd128",), 16, False, ("wasm32-wasi", "-msimd128")),
     )
 }
