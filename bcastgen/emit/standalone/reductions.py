@@ -21,7 +21,7 @@ from ..kernel.model import KernelView
 from ..kernel.view import words_of
 from .reduced_model import Given, Kept, Overlap, ReducedView
 from .reduced_text import Lines, dense, strided, with_names
-from .trees import Tree, tree_of
+from .trees import Tree, tree_in
 
 __all__ = ["reduced_view"]
 
@@ -244,7 +244,7 @@ class _Loops:
     def _reduce(self, at: int, nest: Nest, inner: list[int], points: dict[int, str]) -> None:
         adds, ends = [], []
         for number, one in enumerate(nest.reduced):
-            tree, name = tree_of(one.op, nest.results[number].dtype), self.view.operands[one.operand]
+            tree, name = tree_in(self.program, one, nest.results[number].dtype), self.view.operands[one.operand]
             value = self.view.nests[at].stores[number]
             over = ", ".join(f"d{dim}" for dim in one.axes) or "nothing"
             self.out.add(f"/* {name} is the {one.op.name} over {over}{'' if tree.exact else _order(tree)}. */")

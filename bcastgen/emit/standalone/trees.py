@@ -17,13 +17,13 @@ from functools import cache
 from ...core.dtypes import DType
 from ...core.frozen import dataclass
 from ...core.resources import csrc_file
-from ...loops.nest import LoopProgram
+from ...loops.nest import LoopProgram, Reducing
 from ...ops.rows.reductions import REDUCTIONS, Reduction
 from ...ops.table import OPS
 from ..c_text.body import bare, literal
 from ..templating.render import render_template
 
-__all__ = ["Tree", "definitions", "tree_of"]
+__all__ = ["Tree", "definitions", "tree_in", "tree_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,13 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
     return Tree(name, dtype, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, ended)
 
 
+def tree_in(program: LoopProgram, one: Reducing, values: DType) -> Tree:
+    """Return what a reduction of a program combines values of a dtype with: a sum of integers widens them."""
+    given = program.operands[one.operand][1].dtype
+    assert given is not None
+    return tree_of(one.op, values if one.op.gives_index else given)
+
+
 def _divided(dtype: DType) -> str:
     if dtype.is_complex:
         # Smith's division by n + 0i, as NumPy has it, in double.
@@ -130,7 +137,7 @@ def definitions(program: LoopProgram) -> tuple[tuple[str, str], ...]:
     trees: dict[str, Tree] = {}
     for nest in program.nests:
         for one, access in zip(nest.reduced, nest.results, strict=False):
-            tree = tree_of(one.op, access.dtype)
+            tree = tree_in(program, one, access.dtype)
             if not tree.exact and (tree.name not in trees or tree.divided):
                 trees[tree.name] = tree
     found: list[tuple[str, str]] = []

@@ -20,6 +20,7 @@ from .drop_guards import drop_guards
 from .exact_floats import exact_floats
 from .integer_sums import integer_sums
 from .narrow import narrow
+from .narrow_sums import narrow_sums
 from .saturating_sums import saturating_sums
 from .strength_reduction import strength_reduction
 
@@ -56,6 +57,11 @@ REWRITES = (
         "narrow",
         narrow,
         "Compute integers in the narrowest dtype that changes no result: half the bits give a vector twice the lanes.",
+    ),
+    Rewrite(
+        "narrow_sums",
+        narrow_sums,
+        "Leave it to sums to widen integers as they are added: values in the cache take an eighth of the bytes.",
     ),
     Rewrite(
         "drop_guards",

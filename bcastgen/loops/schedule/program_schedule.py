@@ -8,7 +8,6 @@ In: the nests of a kernel.  Out: a :class:`ProgramSchedule`, for the run time or
 from __future__ import annotations
 
 from ...core.frozen import dataclass, replace
-from ...ops.table import CAST
 from ..nest import Let, Load, LoopProgram, Nest, Reducing, Value
 from ..rewrites import pipeline
 from .function_calls import MOST_INLINED, function_calls
@@ -92,18 +91,13 @@ def _direct(nest: Nest) -> tuple[int | None, ...]:
 
 
 def _combined_in_place(nest: Nest, one: Reducing, value: Value) -> int | None:
-    """Return the operand whose elements are a value as they are, or widened to be summed; else None.
+    """Return the operand whose elements are a value as they are; else None.
 
     A bool in memory may be any byte: a loop reads it first, but for a sum, which asks of each whether it is 0.
     """
-    if isinstance(value, Load):
-        return None if nest.operands[value.access].dtype.kind == "bool" else value.access
-    made = nest.body[value.index] if isinstance(value, Let) else None
-    if made is None or made.op is not CAST or one.op.step != "ADD" or made.dtype.kind not in ("signed", "unsigned"):
+    if not isinstance(value, Load):
         return None
-    (source,), (before,) = made.operands, made.operand_dtypes
-    widens = before.kind in ("signed", "unsigned", "bool") and not before.is_storage and before.bits < made.dtype.bits
-    return source.access if widens and isinstance(source, Load) else None
+    return None if nest.operands[value.access].dtype.kind == "bool" and one.op.step != "ADD" else value.access
 
 
 def standalone_schedule(
