@@ -118,7 +118,7 @@ def evaluate(
     for variables in (local_dict, global_dict):
         if variables is not None and not hasattr(type(variables), "keys"):
             raise ArgumentError(f"evaluate() takes variables as a dict, not {type(variables).__name__}")
-    operands = [_look_up(name, local_dict, global_dict) for name in kernel._own_operands]
+    operands = [_look_up(name, local_dict, global_dict) for name in kernel._positional_operands]
     return kernel(*operands, out=out, **keywords)
 
 

@@ -5,7 +5,7 @@ In: an array, and the numbers of some of its dims.  Out: an argument for kernels
     bg.add(bg.strict(x, dims=0), b)
 
 A type forbids stretching in every call (``f32[n!]``), an option for every operand (``dynamic="strict"``); this forbids
-it for one array in one call. Seed 004 asks for an ndarray with one bit per dim.
+it for one array in one call.
 """
 
 from __future__ import annotations

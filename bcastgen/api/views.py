@@ -4,8 +4,8 @@ In: an array, or an operand of a kernel that is being traced.  Out: a view of it
 
     broadcast_in_dim(a, (2, 3, 4), dims=(2, 0))[i, j, k]  is  a[k, i]
 
-Seed 004 names the six maps of a matrix into three dims; all of them are kernels. A broadcast that has to be in memory
-(its case 1) is ``broadcast_to(x, shape).copy()``.
+All six maps of a matrix into three dims are kernels. A broadcast that has to be in memory is
+``broadcast_to(x, shape).copy()``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The flags of the command line that say how MLIR is read.
 
-In: a command's parser, or what it has read.  Out: flags, or :class:`~..mlir.options.Options`.
+In: a command's parser, or what it has read.  Out: flags, or :class:`~..mlir.options.ReadOptions`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A finished C source: what `emit` renders and `jit` compiles.
+"""A finished C source: what `emit` renders and `runtime` compiles.
 
-In: nothing.  Out: the value that `emit` passes to `jit`, so that neither knows the other's internals.
+In: nothing.  Out: the value that `emit` passes to `runtime`, so that neither knows the other's internals.
 
     CSource("axpb", {"axpb.c": "...", "axpb.h": "..."}).text -> the text of axpb.c
 """

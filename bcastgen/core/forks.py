@@ -3,7 +3,7 @@
 In: work.  Out: `undivided`, a context whose end a fork in another thread waits for; `apart`, which does work in a
 thread that no handler strikes in.
 
-    with undivided: from .emit.render import render_kernel
+    with undivided: from .emit.templating.render import render_kernel
     source = apart(lambda: compilation.source)
 
 A fork copies locks that are held by threads the child does not have: the locks of modules that are being imported,
@@ -31,9 +31,10 @@ Value = TypeVar("Value")
 
 # A fork waits no longer than this; the child may then find an import that never ends.
 _MOST_SECONDS = 30.0
-# A child that a handler forks meanwhile looks this often whether it is one: the other thread is not there.
-_SECONDS = 0.05
-# What imports the modules that first calls import; empty once it has done so.
+# `apart` checks this often whether this process is a child that a signal handler has forked: it does not have the other
+# thread.
+_LOOK_SECONDS = 0.05
+# The module that imports what first calls need; the list is emptied when that is done.
 _before_handlers = [f"{__name__.partition('.')[0]}.kernel.first_calls"]
 
 
@@ -108,7 +109,7 @@ def apart(work: Callable[[], Value]) -> Value:
         start_new_thread(run, ())
     except RuntimeError:
         return work()
-    while not done.acquire(timeout=_SECONDS) and os.getpid() == starter:
+    while not done.acquire(timeout=_LOOK_SECONDS) and os.getpid() == starter:
         pass
     if errors:
         raise errors[0]

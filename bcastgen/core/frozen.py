@@ -33,7 +33,7 @@ else:
         """Return the decorator for classes that are frozen, have slots, and compare by value (`eq`) or by identity."""
         if not (frozen and slots):
             raise TypeError("not frozen, or without slots: use dataclasses.dataclass")
-        return lambda cls: _made(cls, eq)
+        return lambda cls: _frozen_class(cls, eq)
 
     def replace(instance, /, **changes):
         """Return a copy of an instance of such a class, with some fields changed; see `dataclasses.replace`."""
@@ -142,7 +142,7 @@ class _Standard:
         return made
 
 
-def _made(cls: type, by_value: bool) -> type:
+def _frozen_class(cls: type, by_value: bool) -> type:
     """Return a copy of a class with slots for its fields and with the methods that it does not define itself."""
     fields = _Fields(cls)
     members = {name: value for name, value in cls.__dict__.items() if name not in fields.kinds}
@@ -166,9 +166,9 @@ def _made(cls: type, by_value: bool) -> type:
 def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
     """Set the fields of one of a class's first instances; then compile the class's own __init__ for those to come."""
     kind: Any = type(self)
-    made = _made_of.get(kind, 0) + 1
-    _made_of[kind] = made
-    if made <= _FEW and _set_fields(self, kind._fields, given, by_name):
+    count = _instances_of.get(kind, 0) + 1
+    _instances_of[kind] = count
+    if count <= _FEW and _set_fields(self, kind._fields, given, by_name):
         if hasattr(kind, "__post_init__"):
             self.__post_init__()
         return
@@ -180,7 +180,7 @@ def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
 
 
 # How many instances the classes have whose __init__ is not compiled yet.
-_made_of: dict[type, int] = {}
+_instances_of: dict[type, int] = {}
 
 
 def _set_fields(self: Any, fields: _Fields, given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:

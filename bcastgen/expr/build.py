@@ -51,7 +51,7 @@ class Builder:
     """Builds the nodes of one expression; equal values share one node."""
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
-        self._made: dict[object, Node] = {}
+        self._nodes: dict[object, Node] = {}
         self._defined: dict[str, Op] = {}
         self._type_assertions: list[TypeAssertion] = []
         self._sizings: dict[tuple[str, tuple[Node, ...]], Sizing] = {}
@@ -69,7 +69,7 @@ class Builder:
     @property
     def size(self) -> int:
         """How many nodes were made."""
-        return len(self._made)
+        return len(self._nodes)
 
     def operand(self, name: str, type_: DType | Weak | None = None) -> Operand:
         """Add an operand after the others."""
@@ -86,7 +86,7 @@ class Builder:
     def keep(self, node: Constant) -> Constant:
         """Return the one node equal to a constant; 0.0 and -0.0 differ, as do 1 and True."""
         key = (type(node.value), repr(node.value), node.dtype)
-        kept = self._made.setdefault(key, node)
+        kept = self._nodes.setdefault(key, node)
         assert isinstance(kept, Constant)
         return kept
 
@@ -114,7 +114,7 @@ class Builder:
         if dtype is not None:
             params += op.identity(tuple(node.dtype for node in operands if isinstance(node.dtype, DType)), dtype)
         key = (op.name, operands, params, dtype, notes)
-        node = self._made.setdefault(key, Apply(op, operands, params, dtype, notes))
+        node = self._nodes.setdefault(key, Apply(op, operands, params, dtype, notes))
         if self.line is not None and node not in self._lines:
             self._lines[node] = self.line()
         return node
@@ -134,13 +134,13 @@ class Builder:
 
         check_view(view)
         key = (view, node, like, dtype)
-        return self._made.setdefault(key, Remap(node, view, like, dtype))
+        return self._nodes.setdefault(key, Remap(node, view, like, dtype))
 
     def reduce(self, like: Reduce, node: Node, dtype: DType | None = None) -> Node:
         """Return the node of a value reduced as `like` is."""
         key = ("reduce", like.op.name, node, like.settings, dtype)
         made = Reduce(like.op, node, like.axes, like.keepdims, like.initial, like.ddof, dtype)
-        return self._made.setdefault(key, made)
+        return self._nodes.setdefault(key, made)
 
     def _sized(self, op: Op, operands: tuple[Node, ...]) -> Node:
         """Return the node of an op with a shape function: the op, element by element, of views that are its maps."""

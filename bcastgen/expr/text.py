@@ -156,7 +156,7 @@ class _Reader:
         self.builder.types.update(zip(self.builder.operands, types or (), strict=False))
         self.operands = {operand.name: operand for operand in self.builder.operands}
         self.calls: dict[ast.expr, FunctionCall] = {}
-        self.made: dict[ast.expr, Node] = {}
+        self.nodes: dict[ast.expr, Node] = {}
         self.views: dict[ast.expr, ViewCall] = {}
         self.reductions: dict[ast.expr, ReductionCall] = {}
         self.several: dict[ast.expr, tuple[Node, ...]] = {}
@@ -170,14 +170,14 @@ class _Reader:
         while stack:
             tree, ready = stack.pop()
             if ready:
-                self.made[tree] = self._combine(tree)
+                self.nodes[tree] = self._combine(tree)
                 continue
             stack.append((tree, True))
             stack.extend((child, False) for child in reversed(list(self._children(tree))))
         inner = [tree for tree in self.several if tree not in shown]
         if inner:
             raise self._error(inner[0], "this gives several results; write it where the results are")
-        return self.builder.finish(tuple(x for tree in shown for x in self.several.get(tree, (self.made[tree],))))
+        return self.builder.finish(tuple(x for tree in shown for x in self.several.get(tree, (self.nodes[tree],))))
 
     def _children(self, tree: ast.expr) -> Iterator[ast.expr]:
         if _asked_for(tree) is not None:
@@ -234,7 +234,7 @@ class _Reader:
     def _tracer(self, tree: ast.expr) -> Any:
         from .trace import Tracer  # noqa: PLC0415 - most texts need none
 
-        return Tracer(self.builder, self.made[tree])
+        return Tracer(self.builder, self.nodes[tree])
 
     def _declared(self, name: str, what: str) -> Any:
         """Return what the declared type of an operand says."""
@@ -265,9 +265,9 @@ class _Reader:
             case ast.Attribute(attr=name) if name in _NUMBERS:
                 return self.builder.constant(_NUMBERS[name])
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.builder.apply(self._operator(tree, operator), (self.made[left], self.made[right]))
+                return self.builder.apply(self._operator(tree, operator), (self.nodes[left], self.nodes[right]))
             case ast.UnaryOp(op=operator, operand=operand):
-                return self.builder.apply(self._operator(tree, operator), (self.made[operand],))
+                return self.builder.apply(self._operator(tree, operator), (self.nodes[operand],))
             case ast.Compare():
                 return self._comparison(tree)
             case ast.Call():
@@ -280,17 +280,17 @@ class _Reader:
         return shape[dim]
 
     def _view(self, tree: ast.expr, view: ViewCall) -> Node:
-        like = None if view.like is None else self.made[view.like]
+        like = None if view.like is None else self.nodes[view.like]
         if like is not None and not isinstance(like, Operand):
             raise self._error(tree, "a shape is taken from an operand")
-        return self.builder.remap(self.made[view.value], view.view, like)
+        return self.builder.remap(self.nodes[view.value], view.view, like)
 
     def _reduction(self, call: ReductionCall) -> Node:
         from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels reduce nothing
         from .trace import Tracer  # noqa: PLC0415 - most kernels reduce nothing
 
-        where = {} if call.where is None else {CHOICE: Tracer(self.builder, self.made[call.where])}
-        made: Node = FUNCTIONS[call.name](Tracer(self.builder, self.made[call.value]), **call.options, **where).node
+        where = {} if call.where is None else {CHOICE: Tracer(self.builder, self.nodes[call.where])}
+        made: Node = FUNCTIONS[call.name](Tracer(self.builder, self.nodes[call.value]), **call.options, **where).node
         return made
 
     def _operand(self, tree: ast.expr, name: str) -> Node:
@@ -309,7 +309,7 @@ class _Reader:
 
     def _comparison(self, tree: ast.Compare) -> Node:
         # As in Python, a < b < c is (a < b) & (b < c).
-        sides = [self.made[side] for side in (tree.left, *tree.comparators)]
+        sides = [self.nodes[side] for side in (tree.left, *tree.comparators)]
         terms = [
             self.builder.apply(self._operator(tree, operator), (left, right))
             for operator, left, right in zip(tree.ops, sides, sides[1:], strict=False)
@@ -322,14 +322,14 @@ class _Reader:
     def _call(self, tree: ast.Call) -> Node:
         match tree.func:
             case ast.Attribute(value=value, attr="astype") if not _is_module(value):
-                return self._astype(self.made[value], tree)
+                return self._astype(self.nodes[value], tree)
             case ast.Name(id=name):
                 pass
             case ast.Attribute(value=value, attr=name) if _is_module(value):
                 pass
             case _:
                 raise self._error(tree, _method(tree.func))
-        operands = tuple(self.made[argument] for argument in tree.args)
+        operands = tuple(self.nodes[argument] for argument in tree.args)
         op = find_op(name)
         if name in SEVERAL and len(operands) == SEVERAL[name][0].arity:
             self.several[tree] = tuple(self.builder.call(one, operands) for one in SEVERAL[name])
@@ -356,7 +356,7 @@ class _Reader:
         from .trace import composed  # noqa: PLC0415 - most kernels need none
 
         values = list(map(_number, tree.args))
-        return composed(name, self.builder, [self.made[argument] for argument in tree.args], values)
+        return composed(name, self.builder, [self.nodes[argument] for argument in tree.args], values)
 
     def _astype(self, node: Node, tree: ast.Call) -> Node:
         given = dict(zip(_ASTYPE, tree.args, strict=False))

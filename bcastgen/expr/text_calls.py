@@ -44,10 +44,10 @@ class FunctionCall:
         """Yield the arguments that are expressions, in order."""
         yield from _values([*self.args, *self.keywords.values()])
 
-    def result(self, tree: ast.expr, made: Callable[[ast.expr], Tracer], refuse: Refusal) -> Node:
-        """Return the node of the call, where `made` gives what stands for an expression that has been read."""
-        args = [_taken(given, made) for given in self.args]
-        keywords = {name: _taken(given, made) for name, given in self.keywords.items()}
+    def result(self, tree: ast.expr, tracer_of: Callable[[ast.expr], Tracer], refuse: Refusal) -> Node:
+        """Return the node of the call, where `tracer_of` gives what stands for an expression that has been read."""
+        args = [_taken(given, tracer_of) for given in self.args]
+        keywords = {name: _taken(given, tracer_of) for name, given in self.keywords.items()}
         try:
             found = self.function(*args, **keywords)
         except BcastgenError:
@@ -150,7 +150,7 @@ def _values(given: list[Any]) -> Iterator[ast.expr]:
             yield one
 
 
-def _taken(given: Any, made: Callable[[ast.expr], Tracer]) -> Any:
+def _taken(given: Any, tracer_of: Callable[[ast.expr], Tracer]) -> Any:
     if isinstance(given, Literal):
         return given.value
-    return [_taken(one, made) for one in given] if isinstance(given, list) else made(given)
+    return [_taken(one, tracer_of) for one in given] if isinstance(given, list) else tracer_of(given)

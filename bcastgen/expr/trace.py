@@ -104,7 +104,7 @@ class Tracer(Declared):
         forget(self.builder.refused)
         reduction = _reduction(ufunc) if method == "reduce" else None
         if reduction is not None:
-            # Of these None says that there is none; where=None would be a mask, of the value False.
+            # For these None means that the argument is left out; where=None is a mask (False).
             idle = ("dtype", "out", "initial")
             given = {key: value for key, value in options.items() if value is not None or key not in idle}
             _check_keywords(reduction, f"numpy.{ufunc.__name__}.reduce", given)
@@ -519,7 +519,8 @@ def trace(
             raise _hidden(builder.refused[0])
     except Exception as error:
         # Other libraries put an error of their own in the place of what a stand-in refuses.
-        # What follows a test of a stand-in's kind is the wrong branch.
+        # After a test of a stand-in's kind the function is in the wrong branch, so the refused test is the error to
+        # report.
         first = next((one for one in builder.refused if isinstance(one, AskedError)), None)
         refused = first or (error if isinstance(error, BcastgenError) else next(iter(builder.refused), None))
         if refused is None:

@@ -7,7 +7,7 @@ In: a view and the rank of a value.  Out: for each dim of the value, the dim of 
     NewAxes("new", "dim")  x[None, :] of rank 1     ->  dims (1,) of rank 2
     Collapse((0,))  x[0] of rank 2, 1 x ?           ->  dims (none, 0) of rank 1
 
-Seed 004: the choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known statically, as a map.
+The choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known statically, as a map.
 """
 
 from __future__ import annotations

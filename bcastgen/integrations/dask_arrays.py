@@ -219,7 +219,7 @@ def _runs(graph: HighLevelGraph, wanted: set[str]) -> dict[str, set[str]]:
                 found = above.pop() if len(above) == 1 and name not in wanted else None
                 alike = found is not None and graph.layers[found].annotations == graph.layers[name].annotations
                 last[name] = found if found is not None and alike else name
-        # What takes a result out of a tuple of them is no expression by itself.
+        # A layer that takes one result out of a tuple of results cannot be an expression alone.
         apart = {name for name in last if _takes_one(graph.layers[name]) and _is_parted(graph.layers[name], name, last)}
         if not apart:
             break

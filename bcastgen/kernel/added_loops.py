@@ -82,7 +82,7 @@ class LoopInfo:
     is_staged : whether the loop reads values that were computed apart.
     asked_by : ``"types"`` (a loop made with the kernel), ``"calls"`` (one that was added), or ``""``: no loop says that
         these operands stand still, so tiles have copies of them.
-    calls : how many calls ran it, as far as their own threads did.
+    calls : how many calls ran it in the calling thread; what other threads of a call ran is not counted.
     points : how many points these had.
     """
 
@@ -100,7 +100,7 @@ class LoopInfo:
         return f"({', '.join(self.types)}) {where}: {by}; {self.calls} calls, {self.points} points"
 
 
-# Who waits looks so often whether the thread is still there.
+# A waiting thread checks this often whether the worker still runs.
 _LOOK_SECONDS = 0.1
 _ASKED_BY = {"types": "made with the kernel", "calls": "added for calls", "": "no loop: copied into tiles"}
 
@@ -153,12 +153,13 @@ class _Worker:
             try:
                 loops.make(pattern)
             except BaseException:
-                # What a filter of the log raises, say, ends this thread, and Python tells it: another one goes on.
+                # An exception that gets here, such as one of a logging filter, ends this thread, and Python reports it;
+                # another thread does what is left.
                 self._process = None
                 if self._left:
                     self._start()
                 raise
-            # A kernel that only this thread has left is not to stay.
+            # Do not keep a kernel alive that nobody else refers to.
             del loops
 
 

@@ -25,6 +25,7 @@ from ..core.logs import tell
 from ..expr.evaluate import evaluate
 from ..expr.nodes import Apply, topological
 from ..loops.guard_program.interpret import run_guards
+from ..runtime.keys import exceeds
 
 if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation
@@ -143,7 +144,7 @@ class Job:
 
 def _typed(value: object, row: DType, limit: Limit | None) -> Array | None:
     """Return an operand as an array of the dtype that the expression reads; None for an integer beyond its limit."""
-    if type(value) is int and limit is not None and not limit[0] <= value <= limit[1]:
+    if limit is not None and exceeds(value, limit):
         return None
     array = np.asarray(value, dtype=row.np)
     # In memory that NumPy did not write, True may be any byte but 0.
@@ -155,12 +156,12 @@ class Jobs:
 
     Attributes
     ----------
-    made : the keys of the kernel's finished binaries.
+    finished : the keys of the kernel's finished binaries.
     in_background : whether its binaries are compiled in the background; without, there are only jobs that failed.
     """
 
     def __init__(self, in_background: bool = True) -> None:
-        self.made: set[bytes] = set()
+        self.finished: set[bytes] = set()
         self.in_background = in_background
         self._jobs: dict[bytes, Job] = {}
 

@@ -5,7 +5,7 @@ In: a kernel with slots, and a call.  Out: the same call with one operand of ran
     kernel = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), (0,)))
     kernel(x, extents={"k": 5})        kernel(x, out=np.empty((3, 5)))
 
-Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a target shape, or from an array of it.
+The shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a target shape, or from an array of it.
 """
 
 from __future__ import annotations

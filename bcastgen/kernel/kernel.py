@@ -137,7 +137,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         )
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants, slots)
         # The names of the operands that a call may give by position.
-        self._own_operands = operands[: len(operands) - constants - max(slots, 0)]
+        self._positional_operands = operands[: len(operands) - constants - max(slots, 0)]
         self._expression = expression
         self._sizings: dict[tuple[int, ...] | None, LoopProgram] = {}
         self._signature = signature
@@ -184,7 +184,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
 
     def _shown_call(self, types: Sequence[object]) -> str:
         """Return a call of the kernel as messages show it: its name, and each operand with its shape or dtype."""
-        shown = [f"{name}: {type_}" for name, type_ in zip(self._own_operands, types, strict=False)]
+        shown = [f"{name}: {type_}" for name, type_ in zip(self._positional_operands, types, strict=False)]
         return f"in {self._name}({', '.join(shown[:8])}{', ...' * (len(shown) > 8)})"
 
     def _named(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[str, ...] | None:
@@ -272,8 +272,8 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         name = cache_key(*parts, tools=tools)
         library = find(name, open_library)
         if library is None and self._jobs is not None and self._jobs.in_background:
-            asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
-            if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
+            checks_shapes = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
+            if self._jobs.begin(key, compilation, checks_shapes, lambda: self._add(key, compilation, name, None)):
                 return True
         self._add(key, compilation, name, library)
         return False
@@ -299,7 +299,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
             library,
         )
         if self._jobs is not None:
-            self._jobs.made.add(key)
+            self._jobs.finished.add(key)
 
     def _ask_loop(self, key: bytes, nest: int, is_staged: int, stationary: int, is_hot: int) -> None:
         """Add a loop for a pattern that calls of a binary often have, in the background; see `added_loops`.
@@ -381,7 +381,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
                 return self
         assert self._jobs is not None
         key = key or self._key_of(operands)
-        if key in self._jobs.made or not self._compile(key):
+        if key in self._jobs.finished or not self._compile(key):
             return self
         answered = self._jobs.answer(self, key, operands, not self._is_ranked)
         if answered is not None and self._reports_errors:

@@ -61,7 +61,11 @@ class OpSizedKernel(SizedKernel):
             )
 
     def __repr__(self) -> str:
-        return super().__repr__() if self._signature else f"<kernel {self.__name__}({', '.join(self._own_operands)})>"
+        return (
+            super().__repr__()
+            if self._signature
+            else f"<kernel {self.__name__}({', '.join(self._positional_operands)})>"
+        )
 
     def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
         """Run the ops' shape functions in Python, where the extension has not, then call the kernel."""
@@ -70,14 +74,14 @@ class OpSizedKernel(SizedKernel):
             return self._inlined(args, named)
         self._refuse_slots(args, named)
         values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
-        own = list(values[: len(self._own_operands)])
-        given = zip(self._own_operands, map(plain, own), strict=True)
+        own = list(values[: len(self._positional_operands)])
+        given = zip(self._positional_operands, map(plain, own), strict=True)
         clean = [clean_operand(name, value) for name, value in given]
         for at, one in self._values_read.items():
             if isinstance(clean[at], np.ndarray) and not isinstance(own[at], Strict):
                 # Loops get the same copy: an array that is read again may have changed.
                 clean[at] = own[at] = np.array(clean[at])
-            clean[at] = read_values(self._own_operands[at], one, clean[at])
+            clean[at] = read_values(self._positional_operands[at], one, clean[at])
         sized = self._sizes(tuple(clean))
         out = self._written(by_name.get("out"), clean, by_name.get("extents"), sized)
         return super()._call_sized(tuple(own), {"out": out, "extents": self._with(by_name.get("extents"), sized)})
@@ -99,8 +103,8 @@ class OpSizedKernel(SizedKernel):
         given: list[Any] = list(shapes)
         read: dict[int, Any] = {}
         unknown: list[str] = []
-        for at, one in self._values_read.items() if len(given) == len(self._own_operands) else ():
-            name = self._own_operands[at]
+        for at, one in self._values_read.items() if len(given) == len(self._positional_operands) else ():
+            name = self._positional_operands[at]
             if given[at] is None:
                 unknown.append(name)
                 read[at] = one.unknown
@@ -109,7 +113,7 @@ class OpSizedKernel(SizedKernel):
             given[at] = read[at].shape
         if unknown:
             self._check_bounds(unknown)
-        known: list[Any] = list(shapes_of(self, self._own_operands, tuple(given)))
+        known: list[Any] = list(shapes_of(self, self._positional_operands, tuple(given)))
         for at, values in read.items():
             known[at] = values
         sized = self._sizes(tuple(known), bounds=bool(unknown))
@@ -148,11 +152,11 @@ class OpSizedKernel(SizedKernel):
             from .whole_program import whole_program  # noqa: PLC0415 - calls run the code of `_guard_code`
         ranks = self._known_ranks()
         guards = self._guards_program((*ranks, *(1 for _ in self.slots)))
-        return whole_program(self.size_program(ranks), guards, self._own_operands, self._slots_of_sizings())
+        return whole_program(self.size_program(ranks), guards, self._positional_operands, self._slots_of_sizings())
 
     def _known_ranks(self) -> tuple[int, ...]:
         """Return the operands' ranks: those of the latest call, else those that types or the maps of ops say."""
-        own = len(self._own_operands)
+        own = len(self._positional_operands)
         if self._latest is not None and self._latest.ranks is not None:
             return self._latest.ranks[:own]
         types = () if self._signature is None else self._signature.operands
@@ -160,7 +164,7 @@ class OpSizedKernel(SizedKernel):
         for sizing in self.expression.sizings:
             found = ranks_by_maps(sizing) | found
         found = {at: 1 if one.rank is None else one.rank for at, one in self._values_read.items()} | found
-        missing = next((name for at, name in enumerate(self._own_operands) if at not in found), None)
+        missing = next((name for at, name in enumerate(self._positional_operands) if at not in found), None)
         if missing is not None:
             raise BroadcastError(
                 f"{self._name}(): operand '{missing}' has no known rank, which the program of the shape functions "
@@ -175,7 +179,7 @@ class OpSizedKernel(SizedKernel):
 
     def _size_program(self) -> Program:
         """Return the program that sizes the ops' results, for operands of the ranks that types and maps say."""
-        types = [type_ for _, type_ in self.compilation.program.operands][: len(self._own_operands)]
+        types = [type_ for _, type_ in self.compilation.program.operands][: len(self._positional_operands)]
         return self.size_program(tuple(len(type_.dims) for type_ in types))
 
     def _linalg_sizes(self) -> SizesProgram:

@@ -139,7 +139,7 @@ class UfuncAttributes(Generic[P, R_co]):
     @property
     def nin(self: Any) -> int:
         """The number of operands that a call gives."""
-        return len(self._own_operands)
+        return len(self._positional_operands)
 
     @property
     def nout(self: Any) -> int:
@@ -199,7 +199,7 @@ def _signature_of(kernel: Any) -> Signature:
     """Return the parameters of a kernel's calls."""
     with undivided:
         from .ufunc_keywords import KEYWORDS  # noqa: PLC0415 - calls do not ask for it
-    names, plain = kernel._own_operands, Parameter.POSITIONAL_OR_KEYWORD
+    names, plain = kernel._positional_operands, Parameter.POSITIONAL_OR_KEYWORD
     values = kernel._defaults[: len(kernel._defaults) - len(kernel._constants)]
     first = len(names) - len(values)
     operands = [

@@ -111,7 +111,7 @@ def _split(
     kernel: Any, args: tuple[object, ...], by_name: dict[str, object]
 ) -> tuple[tuple[object, ...], dict[str, object], dict[str, object]]:
     """Return operands by position, operands and outs by name, and the keywords of ufuncs; raise for what is wrong."""
-    own, call = kernel._own_operands, f"{kernel._name}()"
+    own, call = kernel._positional_operands, f"{kernel._name}()"
     named, keywords = dict[str, object](), dict[str, object]()
     for name, value in by_name.items():
         if name in own or name in ("out", "extents"):

@@ -36,7 +36,7 @@ def signature_dtypes(kernel: Any, target: object, signature: object) -> Given | 
     DTypeError
         For a dtype that is not supported.
     """
-    nin, nout = len(kernel._own_operands), len(kernel.results)
+    nin, nout = len(kernel._positional_operands), len(kernel.results)
     if target is not None:
         return (None,) * nin + (in_numpy_code(target),) * nout
     if signature is None:

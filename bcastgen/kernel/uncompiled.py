@@ -27,6 +27,7 @@ from ..core.sizes import is_on
 from ..core.source_lines import callers_level
 from ..emit.c_text.body import demand_status
 from ..loops.guard_program.interpret import Failure, run_guards
+from ..runtime.keys import exceeds
 from ..runtime.slow_path import raise_limit, raise_status
 from ..runtime.toolchain import toolchain
 from .background import Array, Job, Jobs, can_answer
@@ -73,7 +74,7 @@ class _Uncompiled(Job):
             who = found.subject, found.dim, found.against
             raise_status(kernel, status_values()[found.status], *who, found.expected, found.actual, shapes)
         for at, (value, limit) in enumerate(zip(operands, self._compilation.typed.limits, strict=True)):
-            if type(value) is int and limit is not None and not limit[0] <= value <= limit[1]:
+            if limit is not None and exceeds(value, limit):
                 raise_limit(kernel, at, value, limit)
         try:
             values = self._values(operands)

@@ -4,8 +4,8 @@ In: an operand's type and its map.  Out: both without these dims.
 
     1x5 through (d0, d1) -> (0, d1)  ->  5 through (d0, d1) -> (d1)
 
-Seed 004 asks for this form; linalg's current pass for it is fold-unit-extent-dims. The array keeps its dims: only the
-printed access changes, not the arguments of a call.
+linalg's pass for this form is fold-unit-extent-dims. The array keeps its dims: only the printed access changes, not the
+arguments of a call.
 """
 
 from __future__ import annotations

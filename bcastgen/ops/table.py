@@ -49,7 +49,7 @@ _ROWS: tuple[Op, ...] = (
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 # The row of the conversions that analyses, rewrites and front ends insert.
 CAST = OPS["cast"]
-# What gives several results, and the row of each.
+# Functions of several results, and the row of each result.
 SEVERAL: dict[str, tuple[Op, ...]] = {
     name: tuple(OPS[row] for row in rows)
     for name, *rows in (

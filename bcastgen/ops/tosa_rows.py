@@ -1,6 +1,6 @@
 """The rows of the table of ops that TOSA has and NumPy has not.
 
-In: nothing.  Out: :data:`TOSA_ROWS`, which :mod:`.ops` joins to its table.
+In: nothing.  Out: :data:`TOSA_ROWS`, which :mod:`.table` joins to its table.
 
     tosa_cast(2.5) to i8 -> 2            truncate_divide(-7, 2) -> -3        clz(u8 1) -> 7
 

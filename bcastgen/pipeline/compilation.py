@@ -5,14 +5,14 @@
     2 infer       Expression, operand dtypes           Typed             every node with its dtype
     3 lower       Typed, operand and result types      LoopProgram       nests, maps, constraints
     4 rewrite     LoopProgram                          Rewritten         each rewrite: why, and the nests after it
-    5 schedule    LoopProgram                          Schedule a nest   the inner loops
+    5 schedule    LoopProgram                          ProgramSchedule   the inner loops
     6 render      LoopProgram, schedules               CSource           the C itself
     7 compile     CSource                              a shared object   -
     8 load        a shared object                      a kernel to call  -
 
-Stages 1 to 6 are here; :mod:`..kernel` does 7 and 8, and standalone C stops at 6. A :class:`Compilation` keeps every
-stage's value. Each value is made, and the modules of stages 3 to 6 are imported, when the value is first needed, so a
-kernel that is found on disk by its key (stage 2) costs neither.
+Stages 2 to 6 are here; stage 1 is `expr`'s, :mod:`..kernel` does 7 and 8, and standalone C stops at 6. A
+:class:`Compilation` keeps every stage's value. Each value is made, and the modules of stages 3 to 6 are imported, when
+the value is first needed, so a kernel that is found on disk by its key (stage 2) costs neither.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ class Compilation:
         Parameters
         ----------
         nest : the number of the nest among those that have results, as the run time counts them.
-        is_staged, stationary : see :func:`.schedule.one_variant`.
+        is_staged, stationary : see :func:`..loops.schedule.schedule.one_variant`.
         """
         from ..loops.schedule.program_schedule import verified
         from ..loops.schedule.schedule import one_variant

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.dtypes import DTYPES
 from ..core.source_lines import with_short_tracebacks
 from .float_errors import report
-from .keys import Array, Limit, check_binary, check_signature, operand_code
+from .keys import Array, Limit, check_binary, check_signature, exceeds, operand_code
 from .library import constant, ffi
 from .native import runtime
 from .settings import check_threads, get_num_threads
@@ -277,7 +277,7 @@ class KernelBase:
             raise_no_binary(self, key)
         binary = self.__binaries[key]
         for operand_index, (value, limit) in enumerate(zip(operands, binary.limits, strict=True)):
-            if type(value) is int and limit is not None and not limit[0] <= value <= limit[1]:
+            if limit is not None and exceeds(value, limit):
                 raise_limit(self, operand_index, value, limit)
         return binary
 

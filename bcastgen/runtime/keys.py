@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -31,6 +31,7 @@ __all__ = [
     "Limit",
     "check_binary",
     "check_signature",
+    "exceeds",
     "has_code",
     "operand_code",
     "register_dtype",
@@ -106,6 +107,11 @@ def operand_code(operand: object) -> int:
 def has_code(value: object) -> bool:
     """Whether a value is no Python int beyond 64 bits, of which there is no code."""
     return type(value) is not int or WEAK_INT.default.min <= value <= WEAK_UINT.default.max
+
+
+def exceeds(value: object, limit: Limit) -> TypeGuard[int]:
+    """Whether a value is a Python int that the dtype beside it does not hold: `limit` is the range of that."""
+    return type(value) is int and not limit[0] <= value <= limit[1]
 
 
 def check_signature(

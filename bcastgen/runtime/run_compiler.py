@@ -22,7 +22,8 @@ from .toolchain import BINARY, Toolchain, applies
 __all__ = ["assembly_of", "compile_source"]
 
 _NEEDS_LIBM = re.compile(r"\b(?:math|tgmath|complex)\.h\b|\b__builtin_")
-# Flags are told by what they do, however they are spelled: this header comes before what users' flags are for.
+# Refuses users' flags by their effect, however they are spelled: this header is put in front of the source that is
+# compiled with them.
 _GUARD = "bcg_flags.h"
 _GUARDED = re.compile(r"(?:#error |: )\"?((?:results would be wrong|the kernel would crash)[^\"\n]*)")
 

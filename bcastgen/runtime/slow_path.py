@@ -17,10 +17,9 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from bcastgen.core.subclasses import own_meaning
-
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype, in_wider
+from ..core.subclasses import own_meaning
 from .argument_errors import missing_arguments, too_many, unexpected
 from .foreign import instead_of, integration_of, unseen_by_dynamo
 from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype

@@ -29,7 +29,7 @@ BINARY = "kernel.so"
 
 _PROGRAMS = ("cc", "gcc", "clang")
 _CPUINFO = "/proc/cpuinfo"
-# How the line begins that has the CPU's features: on x86, on Arm, on RISC-V, on POWER.
+# The beginning of the line of /proc/cpuinfo with the CPU's features: on x86, on Arm, on RISC-V, on POWER.
 _CPU_LINES = (b"flags", b"Features", b"isa", b"cpu")
 
 # The features that a compiler may use unasked. Linux lists others under "flags" that microcode, kernel or hypervisor

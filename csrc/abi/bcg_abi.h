@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 8
+#define BCG_ABI_VERSION 9
 
 #define BCG_MAX_RANK 64
 
@@ -79,16 +79,14 @@ typedef struct {
 
 /* How a nest reduces one of its results: bit d of `dims` says that dim d of the domain is combined; where `keeps` says
  * so, a dim of extent 1 stays in its place. The sum is divided by the number of elements less `ddof`, unless that is
- * negative. `given` is the number of the temporary that gets it; `direct` that of the operand whose elements are the values
- * as they lie in memory, or become the values of a sum of integers when they are widened, or -1. `from` is the kind of
- * these elements. */
+ * negative. `kind` is that of the values; sums of integers and bools have 64 bits. `temporary` is the number of the
+ * temporary that gets it; `direct` that of the operand whose elements are the values as they lie in memory, or -1. */
 typedef struct {
     int32_t step;
     int32_t kind;
-    int32_t from;
     int32_t keeps;
     int32_t ddof;
-    int32_t given;
+    int32_t temporary;
     int32_t direct;
     uint64_t dims;
 } bcg_reduction;
@@ -123,8 +121,8 @@ typedef struct {
     int32_t shared;
     int32_t row_dims;
     const int8_t *rows;
-    /* The value of the only stage is what an earlier one of them combines into temporary saved - 1, and the rows are the
-     * outermost dims; or 0. */
+    /* If not 0: the nest's only stage computes the same values that an earlier nest of the pass combines into temporary
+     * saved - 1; they may be kept instead of computed again. The rows are then the outermost dims. */
     int32_t saved;
     int32_t copies; /* the only result is the only operand as it is */
 } bcg_nest;

@@ -2,12 +2,13 @@
  *
  * In: a call `kernel(a, b, out=r)`. Out: the ndarray, or a tuple of ndarrays. Only this extension runs between Python
  * and the compiled loop. This file defines the type and the module. dispatch_operands.inc reads arguments,
- * dispatch_call.inc makes the call, dispatch_flat.inc and dispatch_small.inc are its shortest ways, dispatch_memory.inc
- * provides memory for large results, dispatch_size.inc sizes results without a call, dispatch_slots.inc calls kernels
- * whose callers may give extents, dispatch_kernel.inc defines what a kernel object holds, dispatch_layout.inc computes
- * with strides and overlap, dispatch_evaluate.inc goes from a text to a kernel. A *.inc file is not a header but a part
- * of this one translation unit; the names of its static functions begin with the last word of its name, or with their
- * type's name.
+ * dispatch_call.inc makes the call, dispatch_flat.inc and dispatch_small.inc are its shortest ways, dispatch_answer.inc
+ * remembers the guards' last answer, dispatch_counts.inc counts what ran and adds loops, dispatch_memory.inc provides
+ * memory for large results, dispatch_size.inc sizes results without a call, dispatch_values.inc reads the extents that
+ * operands' values give, dispatch_slots.inc calls kernels whose callers may give extents, dispatch_kernel.inc defines
+ * what a kernel object holds, dispatch_layout.inc computes with strides and overlap, dispatch_evaluate.inc goes from a
+ * text to a kernel. A *.inc file is not a header but a part of this one translation unit; the names of its static
+ * functions begin with the last word of its name, or with their type's name.
  *
  * A call goes to bcastgen/runtime/slow_path.py ("the slow path") if an argument is neither an aligned native ndarray of
  * a supported dtype, nor a NumPy scalar, nor a Python number, or if its arguments are wrong. The slow path comes back
@@ -148,8 +149,8 @@ static PyObject *kernel_infer(PyObject *object, PyObject *operands)
     if (v == READY) v = call_infer(&f);
     PyObject *shapes = v == READY ? size_shapes(&f) : NULL, *answer = NULL;
     if (shapes != NULL) {
-        answer = Py_BuildValue("Ny#O", shapes, (const char *)f.found->result_codes, f.self->result_count,
-                               f.found->entry->aligned ? Py_True : Py_False);
+        answer = Py_BuildValue("Ny#O", shapes, (const char *)f.compiled->result_codes, f.self->result_count,
+                               f.compiled->entry->aligned ? Py_True : Py_False);
     }
     frame_close(&f);
     return answer;

@@ -1,4 +1,4 @@
-/* bcg_check.h: how a failed check is told.
+/* bcg_check.h: how a failed check is reported.
  *
  * Contract. Whoever includes it has defined the enum bcg_status of bcg_status.def. Each definition is between blank
  * lines and uses only what is above it, in bcg_abi.h or in the standard headers: emit copies the ones a kernel needs.

@@ -2,8 +2,8 @@
  *
  * Contract. Emitted C holds the first definitions, as far as its results depend on them; a kernel of the JIT is compiled
  * with all of this in front where a user gave flags. Nothing is left where nothing is wrong. The effect of flags counts,
- * not their spelling. That clang's -funsafe-math-optimizations flushes subnormals, nothing tells. Parts are between blank
- * lines.
+ * not their spelling. Nothing shows that clang's -funsafe-math-optimizations flushes subnormals. Parts are between
+ * blank lines.
  */
 
 /* Results depend on the order of operations, and on the type that each is rounded to. */

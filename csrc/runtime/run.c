@@ -84,7 +84,8 @@ enum {
 #ifndef RUN_STREAMED_BYTES
 #define RUN_STREAMED_BYTES (24 << 20)
 #endif
-/* and are written past it only if so many times their bytes are read. */
+/* and are written past it only if operands have at least this many times their bytes (of those that lie close together,
+ * the first one counts). */
 #ifndef RUN_STREAMED_READS
 #define RUN_STREAMED_READS 2
 #endif
@@ -298,7 +299,7 @@ static size_t run_spare_bytes(const bcg_kernel *kernel)
 }
 
 #include "run_reduce.inc"
-#include "run_given.inc"
+#include "run_temporaries.inc"
 
 int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
                 const bcg_run_options *options, bcg_diagnostic *why)
@@ -308,7 +309,7 @@ int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_a
     pause_begin(options->pause);
     if (options->log != NULL) options->log->count = 0;
     if (kernel->temporaries > 0) log_share(options);
-    if (kernel->temporaries > 0) return given_run(kernel, operands, results, options, why);
+    if (kernel->temporaries > 0) return temporaries_run(kernel, operands, results, options, why);
     const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);
     if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;

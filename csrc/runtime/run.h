@@ -17,8 +17,8 @@
 typedef struct {
     int32_t (*ask)(void *context); /* 0: go on */
     void *context;
-    const void *thread; /* the caller's, and what it was told: set by bcg_run */
-    int32_t is_over;
+    const void *thread; /* the caller's: set by bcg_run */
+    int32_t is_over;    /* whether `ask` has ended the call: set by bcg_run */
 } bcg_pause;
 
 /* A loop that ran in a call: which of a nest's variants, and which arrays stood still along its rows, for how many

@@ -45,17 +45,16 @@ class ReductionView:
 
     Attributes
     ----------
-    step, kind, source : macros of bcg_abi.h; `source` is its field `from`.
-    keeps, ddof, given, direct, dims : the other fields there.
+    step, kind : macros of bcg_abi.h.
+    keeps, ddof, temporary, direct, dims : the other fields there.
     shown : what the row is, for its comment.
     """
 
     step: str
     kind: str
-    source: str
     keeps: int
     ddof: int
-    given: int
+    temporary: int
     direct: int
     dims: str
     shown: str
@@ -233,8 +232,8 @@ class TiedDimView:
 class TieView:
     """Two dims of results, or of type assertions, of different nests that must have the same extent."""
 
-    place: TiedDimView
-    other: TiedDimView
+    checked: TiedDimView
+    against: TiedDimView
     symbol: str
 
 
@@ -249,11 +248,15 @@ class KernelView:
     banner : the comment that the file starts with.
     operands, results : their C names.
     renamed : (name, C name) of the operands and results whose names C cannot take.
+    nests : in the program's order; one without results only checks, or finds its domain.
     overlaps : the checks between a result and an array of another nest.
     statuses : name, value and sentence of each status.
     ties : dims of two nests' results, or type assertions, that have the same symbol.
+    users : the parts of C that the ops of its nests bring, each once.
     claims : number in a diagnostic and name of each type assertion on a value that is not stored.
-    constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
+    constants : the constant arrays that a nest reads; `given` are the operands that are parameters of the C: no
+        constants, nothing that reductions give.
+    constant_count : in standalone C, the number of all constants; 0 in a kernel of the JIT, where they are parameters.
     shown : the users' names of operands, results and type assertions, and the texts of computed extents.
     extents : the numbers of operands that stand for extents which the caller gives; they follow each other.
     extent_arrays : where these are parameters, their names, and those of a function's own descriptors of them.
@@ -294,8 +297,8 @@ class KernelView:
     guards_text: str = ""
 
     @property
-    def callers(self) -> int:
-        """How many operands a call passes: those that reductions give are the last ones."""
+    def operand_count(self) -> int:
+        """The number of its operands, constants among them, without those that reductions give."""
         return len(self.operands) - len(self.reduced)
 
     @property
@@ -322,7 +325,7 @@ class KernelView:
     @property
     def given(self) -> tuple[str, ...]:
         """The operands that are parameters: no constants, and nothing that reductions give."""
-        return self.operands[: self.callers - self.constant_count]
+        return self.operands[: self.operand_count - self.constant_count]
 
     @property
     def outputs(self) -> tuple[ResultView, ...]:
@@ -336,7 +339,7 @@ class KernelView:
         return tuple(name for at, name in enumerate(self.given) if at not in slots)
 
     @property
-    def sizing(self) -> tuple[str, ...]:
+    def sizing_arguments(self) -> tuple[str, ...]:
         """What the shape functions take: the operands that a caller passes, or their values."""
         values = {} if self.sized is None else {self.operands[one.operand]: one for one in self.sized.values}
         return tuple(_taken(name, values.get(name)) for name in self.passed)
@@ -362,7 +365,7 @@ class KernelView:
         return (*self.operands, *(result.pointer for result in self.results))
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def element_bytes(self) -> tuple[int, ...]:
         """By number, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
         found = {array.number: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
         return tuple(found.get(at, 0) for at in range(len(self.arrays)))

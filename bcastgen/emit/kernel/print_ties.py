@@ -22,8 +22,8 @@ def ties_of(guards: GuardProgram, nests: tuple[NestView, ...], members: Members)
         assert isinstance(tie.expected, DomainDim)
         assert isinstance(tie.against, int)
         pairs = ((tie.subject, tie.actual), (tie.against, tie.expected))
-        place, other = (_place(guards, nests, members.number(number), number, dim) for number, dim in pairs)
-        found.append(TieView(place, other, tie.symbol))
+        checked, against = (_place(guards, nests, members.number(number), number, dim) for number, dim in pairs)
+        found.append(TieView(checked, against, tie.symbol))
     return tuple(found)
 
 

@@ -210,7 +210,7 @@ def _nest_view(
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
         reductions=tuple(
-            _reduction_view(one, access, direct, access if direct is None else nest.operands[direct])
+            _reduction_view(one, access, direct)
             for one, access, direct in zip(
                 nest.reduced, nest.results, scheduled.direct or (None,) * len(nest.reduced), strict=False
             )
@@ -280,12 +280,11 @@ def _copies(nest: Nest) -> bool:
     return len(nest.operands) == len(nest.results) == 1 and not nest.reduced and nest.stores == (Load(0),)
 
 
-def _reduction_view(one: Reducing, access: Access, direct: int | None, source: Access) -> ReductionView:
+def _reduction_view(one: Reducing, access: Access, direct: int | None) -> ReductionView:
     dims = sum(1 << dim for dim in one.axes)
     return ReductionView(
         f"BCG_STEP_{one.op.step}",
         f"BCG_KIND_{access.dtype.kind.upper()}",
-        f"BCG_KIND_{source.dtype.kind.upper()}",
         int(one.keepdims),
         -1 if one.ddof is None else one.ddof,
         one.value,

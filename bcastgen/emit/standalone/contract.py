@@ -124,7 +124,7 @@ def _what(at: int, view: KernelView) -> str:
     """Return what an operand or result is, where it is none that every kernel has."""
     if at in view.extents:
         return " (an extent)"
-    if view.callers <= at < len(view.operands):
+    if view.operand_count <= at < len(view.operands):
         return " (what a reduction gives)"
     if len(view.operands) <= at < len(view.operands) + len(view.reduced):
         return " (what is reduced)"

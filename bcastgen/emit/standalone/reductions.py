@@ -28,7 +28,7 @@ __all__ = ["reduced_view"]
 
 def reduced_view(view: KernelView, program: LoopProgram, sharing: Sharing, static: bool = False) -> ReducedView:
     """Return every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
-    return _Loops(view, program, sharing, static).made()
+    return _Loops(view, program, sharing, static).reduced_view()
 
 
 class _Loops:
@@ -48,7 +48,7 @@ class _Loops:
         self.so_far: dict[int, str] = {}
         self.out = Lines()
 
-    def made(self) -> ReducedView:
+    def reduced_view(self) -> ReducedView:
         kept = tuple(map(self._kept, sorted(self.sharing.in_memory)))
         self.kept = {one.number: one for one in kept}
         nests = tuple(

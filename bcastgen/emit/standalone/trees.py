@@ -81,7 +81,7 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
     >>> tree_of(REDUCTIONS["min"], I64).empty
     'INT64_C(9223372036854775807)'
     """
-    # What combines values alike is one tree, that of a mean and a sum.
+    # Reductions that combine values in the same way share one tree: a mean has that of the sum.
     alike = (one for one in REDUCTIONS.values() if one.combines and one.combines == row.combines)
     name = f"bcg_{next(alike, row).name}_{dtype}"
     if row.gives_index:

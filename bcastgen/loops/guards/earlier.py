@@ -50,10 +50,10 @@ def without_implied(program: LoopProgram) -> LoopProgram:
 
 def _asked(program: LoopProgram, at: int) -> list[Constraint]:
     """Return the constraints to try: those of what a reduction gives first, since its shape is none of a caller's."""
-    made = {program.guards.named[one.operand] for one in program.guards.reduced}
+    reduced_operands = {program.guards.named[one.operand] for one in program.guards.reduced}
     every = program.nests[at].domain.constraints
     found: list[Constraint] = [one for one in reversed(every) if not isinstance(one, _RANKS)]
-    of_made = [one for one in found if getattr(one, "operand", None) in made]
+    of_made = [one for one in found if getattr(one, "operand", None) in reduced_operands]
     return [*of_made, *(one for one in found if one not in of_made)] if _may_profit(program, at) else of_made
 
 

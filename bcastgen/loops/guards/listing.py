@@ -62,11 +62,11 @@ def listing(program: LoopProgram) -> str:
 
 def _listed(facts: GuardFacts) -> Iterator[Listed]:
     kept, guards = len(facts.program.nests), facts.program.guards
-    made = {guards.named[one.operand] for one in guards.reduced}
+    reduced_operands = {guards.named[one.operand] for one in guards.reduced}
     for at, nest in enumerate(facts.nests):
         checked = guards.checked(at) if at < kept else ()
         why = {
-            str(one.constraint): _MADE if getattr(one.constraint, "operand", None) in made else one.reason
+            str(one.constraint): _MADE if getattr(one.constraint, "operand", None) in reduced_operands else one.reason
             for one in nest.domain.decisions
             if one.fate == "checked"
         }

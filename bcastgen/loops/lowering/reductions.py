@@ -32,7 +32,7 @@ __all__ = ["lower_reductions"]
 
 Types = tuple[TensorType, ...]
 # What reductions give, by the number of the operand that it is for later nests.
-Made: TypeAlias = Mapping[int, Reducing]
+ReducedOperands: TypeAlias = Mapping[int, Reducing]
 # Lowers an expression without reductions: its operands' types, how many results are reduced, what keeps these apart.
 _Declared: TypeAlias = "tuple[TensorType | None, ...] | None"
 LowerFlat: TypeAlias = Callable[[Typed, Types, _Declared, "tuple[str, ...]", "tuple[object, ...]"], LoopProgram]
@@ -117,9 +117,9 @@ def _reduced(
             if node.keepdims or dim not in axes
         )
         types.append(TensorType(node.dtype, left))
-        asks = node.op.identity is None and not node.initial
+        needs_elements = node.op.identity is None and not node.initial
         ddof = node.ddof if node.op.divides else None
-        reduced.append(Reducing(node.op, name, at, given + at, axes, node.keepdims, ddof, asks))
+        reduced.append(Reducing(node.op, name, at, given + at, axes, node.keepdims, ddof, needs_elements))
     return types, reduced
 
 
@@ -134,37 +134,44 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
     shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
     program = without_implied(replace(program, guards=replace(program.guards, reduced=shapes)))
     by_number = {one.value: one for one in reduced}
-    made = {one.operand: one for one in reduced}
+    reduced_operands = {one.operand: one for one in reduced}
     nests: list[Nest] = []
     guards: list[NestGuards] = []
-    for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
-        _refuse_demands(nest, made)
+    for at, (nest, guards_of_nest) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
+        _refuse_demands(nest, reduced_operands)
         own = tuple(by_number[access.number] for access in nest.results if access.number in by_number)
         nests.append(replace(nest, reduced=own))
         guards.append(
             replace(
-                asked,
-                entry=tuple(step for step in asked.entry if not _is_of(step, made)),
-                steps=tuple(step for step in asked.steps if not _is_of(step, made)),
-                results=(*asked.results, *_not_empty(program, at, own, made)),
+                guards_of_nest,
+                entry=tuple(step for step in guards_of_nest.entry if not _is_of(step, reduced_operands)),
+                steps=tuple(step for step in guards_of_nest.steps if not _is_of(step, reduced_operands)),
+                results=(*guards_of_nest.results, *_not_empty(program, at, own, reduced_operands)),
             )
         )
     checked = replace(program.guards, nests=tuple(guards))
-    columns = _columns_of_operands(program, made)
+    columns = _columns_of_operands(program, reduced_operands)
     return replace(program, nests=tuple(nests), guards=checked, columns=columns, reduced=reduced)
 
 
-def _is_of(step: Step, made: Made) -> bool:
+def _is_of(step: Step, reduced_operands: ReducedOperands) -> bool:
     """Whether a step asks what a reduction gives for its rank, or whether its extents are those of an array."""
     match step:
         case HasRank(operand=operand) | NotNegative(term=Own(operand=operand)):
-            return operand in made
+            return operand in reduced_operands
     return False
 
 
-def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
+def _refuse_demands(nest: Nest, reduced_operands: dict[int, Reducing]) -> None:
     """Refuse ops that ask something of elements where a reduction is read: they ask before anything is computed."""
-    read = next((given[access.number] for access in (*nest.operands, *nest.shapes) if access.number in given), None)
+    read = next(
+        (
+            reduced_operands[access.number]
+            for access in (*nest.operands, *nest.shapes)
+            if access.number in reduced_operands
+        ),
+        None,
+    )
     for statement in nest.body:
         if (
             read is not None
@@ -178,12 +185,14 @@ def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
             )
 
 
-def _not_empty(program: LoopProgram, at: int, own: tuple[Reducing, ...], made: Made) -> list[Check]:
+def _not_empty(
+    program: LoopProgram, at: int, own: tuple[Reducing, ...], reduced_operands: ReducedOperands
+) -> list[Check]:
     """Return the checks that dims have elements where a reduction of none has no value."""
     nest = program.nests[at]
-    asked = dict.fromkeys(dim for one in own if one.needs_elements for dim in one.axes)
+    needed = dict.fromkeys(dim for one in own if one.needs_elements for dim in one.axes)
     found: list[Check] = []
-    for dim in asked:
+    for dim in needed:
         extent = nest.domain.dims[dim].extent
         if extent is not None and extent > 0:
             continue
@@ -193,27 +202,31 @@ def _not_empty(program: LoopProgram, at: int, own: tuple[Reducing, ...], made: M
                 f"{first.op.name} of no elements has no value, and types say that dim {dim} of what it combines has "
                 "none; declare another extent, or give min or max initial="
             )
-        found += _has_elements(program, at, dim, first, made)
+        found += _has_elements(program, at, dim, first, reduced_operands)
     return found
 
 
-def _has_elements(program: LoopProgram, at: int, dim: int, reducing: Reducing, made: Made) -> list[Check]:
+def _has_elements(
+    program: LoopProgram, at: int, dim: int, reducing: Reducing, reduced_operands: ReducedOperands
+) -> list[Check]:
     """Return the checks that a dim that a reduction combines has elements; they name arrays that the caller gave.
 
     A dim without elements is one of each operand that may not stretch along it, and of one that may, which is not told
     before the call; then each of them is asked.
     """
-    readers = list(dict.fromkeys(_read_along(program, made, at, dim)))
+    readers = list(dict.fromkeys(_read_along(program, reduced_operands, at, dim)))
     rigid = [reader for reader in readers if not reader.stretches]
-    asked = rigid[:1] or readers
+    checked_readers = rigid[:1] or readers
     text = f"d{dim} >= 1 ({reducing.op.name})"
-    if len(asked) <= 1:
-        number, own = (asked[0].number, asked[0].dim) if asked else (reducing.operand, dim)
+    if len(checked_readers) <= 1:
+        number, own = (
+            (checked_readers[0].number, checked_readers[0].dim) if checked_readers else (reducing.operand, dim)
+        )
         return [Check("ge", DomainDim(at, dim), Const(1), "EMPTY", number, own, -1, text)]
-    texts = (f"{one.name}.{one.dim} >= 1 ({reducing.op.name})" for one in asked)
+    texts = (f"{one.name}.{one.dim} >= 1 ({reducing.op.name})" for one in checked_readers)
     return [
         Check("ge", Own(one.number, one.dim), Const(1), "EMPTY", one.number, one.dim, -1, says)
-        for one, says in zip(asked, texts, strict=True)
+        for one, says in zip(checked_readers, texts, strict=True)
     ]
 
 
@@ -227,38 +240,38 @@ class _Reader:
     name: str
 
 
-def _read_along(program: LoopProgram, made: Made, at: int, dim: int) -> Iterator[_Reader]:
+def _read_along(program: LoopProgram, reduced_operands: ReducedOperands, at: int, dim: int) -> Iterator[_Reader]:
     """Yield what lies in a dim of a nest's domain, also by way of what reductions give."""
     nest = program.nests[at]
     for access in (*nest.operands, *nest.shapes):
         for own, index in enumerate(access.map.indices):
             if index.dim != dim:
                 continue
-            if access.number not in made:
+            if access.number not in reduced_operands:
                 yield _Reader(access.number, own, index.stretches, access.name)
                 continue
-            for one in _behind(program, made, access.number, own):
+            for one in _behind(program, reduced_operands, access.number, own):
                 yield replace(one, stretches=one.stretches or index.stretches)
 
 
-def _behind(program: LoopProgram, made: Made, number: int, own: int) -> Iterator[_Reader]:
+def _behind(program: LoopProgram, reduced_operands: ReducedOperands, number: int, own: int) -> Iterator[_Reader]:
     """Yield what a dim of a reduced value has its extent from; nothing of a dim that was reduced."""
-    one = made[number]
+    one = reduced_operands[number]
     source = program.guards.stored[one.value]
     dim = one.sources(len(program.nests[source].domain.dims))[own]
     if dim not in one.axes:
-        yield from _read_along(program, made, source, dim)
+        yield from _read_along(program, reduced_operands, source, dim)
 
 
-def _columns_of_operands(program: LoopProgram, made: Made) -> tuple[Column, ...]:
+def _columns_of_operands(program: LoopProgram, reduced_operands: ReducedOperands) -> tuple[Column, ...]:
     """Return the columns of a program, of operands instead of what reductions give."""
     numbers = {name: number for number, (name, _) in enumerate(program.operands)}
     columns = []
     for column in program.columns:
         items: list[int | tuple[str, int]] = []
         for item in column:
-            if isinstance(item, tuple) and numbers[item[0]] in made:
-                behind = _behind(program, made, numbers[item[0]], item[1])
+            if isinstance(item, tuple) and numbers[item[0]] in reduced_operands:
+                behind = _behind(program, reduced_operands, numbers[item[0]], item[1])
                 items += [(one.name, one.dim) for one in behind if one.number not in program.extents]
                 known = program.operands[numbers[item[0]]][1].dims[item[1]].extent
                 items += [known] if known is not None else []

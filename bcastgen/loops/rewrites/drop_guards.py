@@ -66,14 +66,14 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     if not wanted:
         return nest, ()
     bounds, users = bounds_of(nest), users_of(nest)
-    made: dict[int, tuple[Statement, ...]] = {}
+    replacements: dict[int, tuple[Statement, ...]] = {}
     for at in sorted(wanted):
         statement = nest.body[at]
         new = _truncated(nest, at, bounds, users) if _is_truncated(statement) else _extremum(statement, bounds)
         if new is not None:
-            made[at] = new
-    notes = (_note(nest, at, new[0], bounds) for at, new in made.items())
-    return (rebuilt(nest, made) if made else nest), tuple(notes)
+            replacements[at] = new
+    notes = (_note(nest, at, new[0], bounds) for at, new in replacements.items())
+    return (rebuilt(nest, replacements) if replacements else nest), tuple(notes)
 
 
 def _note(nest: Nest, at: int, new: Statement, bounds: list[Bounds]) -> str:

@@ -41,18 +41,18 @@ def integer_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     subtract i32
     cast f32
     """
-    made: dict[int, tuple[Statement, ...]] = {}
+    replacements: dict[int, tuple[Statement, ...]] = {}
     notes: list[str] = []
     for at, (low, high) in _sums(nest).items():
         statement = nest.body[at]
         casts = [nest.body[value.index] for value in statement.operands if isinstance(value, Let)]
         summands = (cast_of(one.operands[0], one.operand_dtypes[0], _I32) for one in casts)
         total = replace(statement, operands=(Let(-2), Let(-1)), operand_dtypes=(_I32, _I32), dtype=_I32)
-        made[at] = (*summands, total, cast_of(Let(-1), _I32, statement.dtype))
+        replacements[at] = (*summands, total, cast_of(Let(-1), _I32, statement.dtype))
         spelled = ", ".join(nest.show(one.operands[0]) for one in casts)
         exact = f"it is in [{low}, {high}], where {statement.dtype} is exact"
         notes.append(f"t{at} is {statement.op.name}({spelled}) in i32, which becomes {statement.dtype} once: {exact}")
-    return (rebuilt(nest, made) if made else nest), tuple(notes)
+    return (rebuilt(nest, replacements) if replacements else nest), tuple(notes)
 
 
 def _sums(nest: Nest) -> dict[int, Range]:

@@ -42,8 +42,8 @@ class BodyBuilder:
         return self._casts[key]
 
 
-def rebuilt(nest: Nest, made: Mapping[int, tuple[Statement, ...]]) -> Nest:
-    """Return a nest in which `made` replaces some statements, without the statements that nothing uses any more.
+def rebuilt(nest: Nest, replacements: Mapping[int, tuple[Statement, ...]]) -> Nest:
+    """Return a nest in which `replacements` stand for some statements, without those that nothing uses any more.
 
     If several statements replace one, the last of them gives its value. Among them `Let(-1)` is the value of the
     statement before, and `Let(-2)` of the one before that.
@@ -51,7 +51,7 @@ def rebuilt(nest: Nest, made: Mapping[int, tuple[Statement, ...]]) -> Nest:
     live = {value.index for value in nest.stores if isinstance(value, Let)}
     for at in range(len(nest.body) - 1, -1, -1):
         if at in live:
-            read = (value for one in made.get(at, (nest.body[at],)) for value in one.operands)
+            read = (value for one in replacements.get(at, (nest.body[at],)) for value in one.operands)
             live |= {value.index for value in read if isinstance(value, Let) and value.index >= 0}
     body = BodyBuilder()
     stands: dict[Value, Value] = {}
@@ -63,6 +63,6 @@ def rebuilt(nest: Nest, made: Mapping[int, tuple[Statement, ...]]) -> Nest:
 
     for at, statement in enumerate(nest.body):
         if at in live:
-            for one in made.get(at, (statement,)):
+            for one in replacements.get(at, (statement,)):
                 stands[Let(at)] = body.append(replace(one, operands=tuple(map(now, one.operands))))
     return replace(nest, body=tuple(body.statements), stores=tuple(map(now, nest.stores)))

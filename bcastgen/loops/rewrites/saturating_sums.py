@@ -32,12 +32,12 @@ def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     cast i32
     """
     clips = (at for at, s in enumerate(nest.body) if s.op.clamps == ("low", "high") and s.dtype.is_integer)
-    made = {at: pair for at in clips if (pair := _saturated(nest, at)) is not None}
+    replacements = {at: pair for at in clips if (pair := _saturated(nest, at)) is not None}
     notes = (
         f"t{at} is {nest.spell(first)} of {first.dtype} instead of {nest.spell(nest.body[at])}"
-        for at, (first, _) in made.items()
+        for at, (first, _) in replacements.items()
     )
-    return (rebuilt(nest, made) if made else nest), tuple(notes)
+    return (rebuilt(nest, replacements) if replacements else nest), tuple(notes)
 
 
 def _saturated(nest: Nest, at: int) -> tuple[Statement, Statement] | None:

@@ -33,14 +33,14 @@ def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     >>> strength_reduction(from_text("(u8[?] a) -> a // 8").compilation.program.nests[0])[1]
     ('t0 is right_shift(a, 3:u8) instead of floor_divide(a, 8:u8)',)
     """
-    made: dict[int, tuple[Statement, ...]] = {}
+    replacements: dict[int, tuple[Statement, ...]] = {}
     notes: list[str] = []
     for at, statement in enumerate(nest.body):
         new = statement if statement.dtype.is_float else without_division(statement)
         if new is not statement:
-            made[at] = (new,)
+            replacements[at] = (new,)
             notes.append(f"t{at} is {nest.spell(new)} instead of {nest.spell(statement)}")
-    return (rebuilt(nest, made) if made else nest), tuple(notes)
+    return (rebuilt(nest, replacements) if replacements else nest), tuple(notes)
 
 
 def without_division(statement: Statement) -> Statement:

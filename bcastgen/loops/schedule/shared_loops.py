@@ -77,7 +77,7 @@ def kept_dims(nest: Nest) -> tuple[int, ...]:
 
 def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
     """Return the key of the extent of each dim of each nest."""
-    made = {one.operand: (at, one) for at, nest in enumerate(program.nests) for one in nest.reduced}
+    reductions = {one.operand: (at, one) for at, nest in enumerate(program.nests) for one in nest.reduced}
     keys: list[tuple[ExtentKey, ...]] = []
     for nest in program.nests:
         places: list[set[tuple[int, int]]] = [set() for _ in nest.domain.dims]
@@ -86,8 +86,8 @@ def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
                 if index.dim is None or access.type.dims[own].extent == 1:
                     continue
                 key: ExtentKey = frozenset({(access.number, own)})
-                if access.number in made:
-                    source, one = made[access.number]
+                if access.number in reductions:
+                    source, one = reductions[access.number]
                     key = keys[source][one.sources(len(program.nests[source].domain.dims))[own]]
                 places[index.dim] |= key if isinstance(key, frozenset) else set()
         keys.append(
@@ -106,15 +106,15 @@ class _Grouping:
         self.program = program
         self.keys = extent_keys(program)
         self.groups: list[list[Member]] = []
-        self.made: dict[int, tuple[int, int, Reducing]] = {}  # operand: its group, nest, and how it is made
+        self.sources: dict[int, tuple[int, int, Reducing]] = {}  # operand: its group, nest, and how it is made
         self.in_memory: set[int] = set()
 
     def add(self, at: int) -> None:
         """Put a nest into the first group that it can join, or into one of its own."""
         nest = self.program.nests[at]
-        read = [access for access in nest.operands if access.number in self.made]
+        read = [access for access in nest.operands if access.number in self.sources]
         # The reduced values that it reads have to be complete, so a group before the last that gives one is too early.
-        earliest = max((self.made[access.number][0] for access in read), default=0)
+        earliest = max((self.sources[access.number][0] for access in read), default=0)
         for group in range(earliest, len(self.groups)):
             dims = self._dims_in(group, at, nest, read)
             if dims is not None:
@@ -124,17 +124,17 @@ class _Grouping:
             self.groups.append([])
         self.groups[group].append(Member(at, dims))
         for access in read:
-            own, source, _ = self.made[access.number]
+            own, source, _ = self.sources[access.number]
             if own != group and kept_dims(self.program.nests[source]):
                 self.in_memory.add(access.number)
         for one in nest.reduced:
-            self.made[one.operand] = (group, at, one)
+            self.sources[one.operand] = (group, at, one)
 
     def _dims_in(self, group: int, at: int, nest: Nest, read: list[Access]) -> tuple[int, ...] | None:
         """Return the nest's dim for each loop of a group; None if it cannot run inside of them."""
         first = self.groups[group][0]
         loops = [self.keys[first.nest][dim] for dim in first.dims]
-        own = [access for access in read if self.made[access.number][0] == group]
+        own = [access for access in read if self.sources[access.number][0] == group]
         if nest.reduced:
             dims: tuple[int, ...] = kept_dims(nest)
         elif own:
@@ -146,7 +146,7 @@ class _Grouping:
 
     def _point(self, access: Access) -> tuple[int, ...]:
         """Return the reader's dim for each loop in which what it reads is made; -1 for none."""
-        _, source, one = self.made[access.number]
+        _, source, one = self.sources[access.number]
         nest = self.program.nests[source]
         owns = {dim: own for own, dim in enumerate(one.sources(len(nest.domain.dims)))}
         found = (access.map.indices[owns[dim]].dim for dim in kept_dims(nest))

@@ -52,10 +52,10 @@ class SharedPass:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _ReducedValue:
     """A value that a nest of the run reduces: how, and which dims of the nest's domain are the rows."""
 
-    made: Reducing
+    reduction: Reducing
     rank: int
     rows: tuple[int, ...]
 
@@ -135,14 +135,14 @@ def _runs(nests: Sequence[Nest]) -> list[tuple[SharedRows, str]]:
             at += 1
             continue
         found = [rows]
-        given = {one.operand: _Given(one, len(nests[at].domain.dims), rows) for one in nests[at].reduced}
+        given = {one.operand: _ReducedValue(one, len(nests[at].domain.dims), rows) for one in nests[at].reduced}
         reason = ""
         for nest in nests[at + 1 :]:
             taken, reason = _rows_of(nest, len(rows), given)
             if taken is None:
                 break
             found.append(taken)
-            given |= {one.operand: _Given(one, len(nest.domain.dims), taken) for one in nest.reduced}
+            given |= {one.operand: _ReducedValue(one, len(nest.domain.dims), taken) for one in nest.reduced}
         runs.append((SharedRows(at, tuple(found)), reason))
         at += len(found)
     return runs
@@ -166,7 +166,7 @@ def _own_rows(nest: Nest) -> tuple[int, ...]:
     return tuple(dim for dim in range(len(nest.domain.dims)) if dim not in axes)
 
 
-def _rows_of(nest: Nest, count: int, given: dict[int, _Given]) -> tuple[tuple[int, ...] | None, str]:
+def _rows_of(nest: Nest, count: int, given: dict[int, _ReducedValue]) -> tuple[tuple[int, ...] | None, str]:
     """Return the dims of a nest's domain that are the rows of a run; None if it has none, and the reason."""
     if not nest.results or nest.domain.open:
         return None, "it computes nothing" if not nest.results else "its rank is not known"
@@ -185,10 +185,9 @@ def _rows_of(nest: Nest, count: int, given: dict[int, _Given]) -> tuple[tuple[in
     return rows, ""
 
 
-def _read_along(access: Access, given: _Given) -> tuple[int, ...] | None:
+def _read_along(access: Access, given: _ReducedValue) -> tuple[int, ...] | None:
     """Return the dims along which an access reads the rows of what a reduction gave; None if it misses one."""
-    made = given.made
-    own = made.sources(given.rank)
+    own = given.reduction.sources(given.rank)
     if len(own) != len(access.map.indices):
         return None
     found = dict(zip(own, (index.dim for index in access.map.indices), strict=True))

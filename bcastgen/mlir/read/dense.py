@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bcastgen.shape.types.facts import MAX_RANK
-
+from ...shape.types.facts import MAX_RANK
 from ..ir import Dense, Type
 from .lexer import Lexer, shown
 from .numbers import ElementKind, element_kind, float_values, from_bytes, integer_values

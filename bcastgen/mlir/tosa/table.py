@@ -5,8 +5,8 @@ In: an op's name.  Out: its :class:`TosaOp`.
     find_tosa("intdiv")  ->  TosaOp("intdiv", 2, "truncate_divide", aliases=("int_div",), kinds=("signed",), ...)
 
 Sources: the TOSA specification 1.0 for what ops mean, its 1.1 draft for the element types with every extension
-(INT16, INT64, BF16, FP8E4M3, FP8E5M2), seed 001 for the list. The reader chooses another row where an attribute asks
-for it: ``round`` of a shift, ``nan_mode``, the shift of a product of integers.
+(INT16, INT64, BF16, FP8E4M3, FP8E5M2). The reader chooses another row where an attribute asks for it: ``round`` of a
+shift, ``nan_mode``, the shift of a product of integers.
 """
 
 from __future__ import annotations

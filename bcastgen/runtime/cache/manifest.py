@@ -21,7 +21,7 @@ from .identity import digest, is_digest
 __all__ = ["MANIFEST", "Manifest", "entry_of", "header", "is_whole", "lines_of", "read_manifest"]
 
 MANIFEST = "digest"
-# How the lines begin that have the key, the origin, and what it is about.
+# The beginnings of the lines with the key, the origin and the description.
 _HEADER = ("# bcastgen ", "# origin ", "# about ")
 
 

@@ -20,7 +20,7 @@ __all__ = ["DIM_CURE", "parse_dim"]
 
 DIM_CURE = "a dim is an extent of 0 or more, ? or a name, and a '*' stands before all dims"
 _WORD = re.compile(r"[^\W\d]\w*")
-# What begins like a sum; a name or a number alone is none.
+# Matches the beginning of a sum; a name or a number alone is not a sum.
 _SUM = re.compile(r"-?\s*(\(|\w+\s*([+*(-]|//))")
 _FACTS = ((">=", "min"), ("<=", "max"), ("%", "multiple_of"))
 

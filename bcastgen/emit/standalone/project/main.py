@@ -89,7 +89,7 @@ class CheckedKernel:
     in_place: str
     pairs: int
     cases: tuple[str, ...]
-    taken: int
+    accepted: int
     refused: int
 
     @property
@@ -148,7 +148,7 @@ def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> C
     names = {name: at for at, name in enumerate(kernel.arrays)}
     in_place = [(names[result], names[operand]) for result, operands in kernel.in_place for operand in operands]
     numbers = tuple(range(given)), tuple((*range(given), *range(given + constants, given + constants + results)))
-    taken = sum(bool(case.results) for case in found)
+    accepted = sum(bool(case.results) for case in found)
     return CheckedKernel(
         stem=kernel.name,
         function=kernel.function,
@@ -167,8 +167,8 @@ def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> C
         in_place=", ".join(f"{{{result}, {operand}}}" for result, operand in in_place),
         pairs=len(in_place),
         cases=tuple(_row(case, results) for case in found),
-        taken=taken,
-        refused=len(found) - taken,
+        accepted=accepted,
+        refused=len(found) - accepted,
     )
 
 
