@@ -30,7 +30,9 @@ MEANINGS = {
     "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
 }
 # Every other stage is a rewrite, or the C.
-_OF_A_REWRITE = "a rewrite: its reason, what it changes (values are named as above), and the nests after it"
+_OF_A_REWRITE = (
+    "a rewrite: its reason, what it changes (values are numbered as above), and the nests after it, numbered anew"
+)
 
 
 def explain(stages: Mapping[str, str], name: str) -> str:

@@ -302,34 +302,6 @@ def test_extremes_of_zeros_and_nans_have_the_same_bits_in_any_layout():
             np.testing.assert_array_equal(found, right)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_extremes_along_rows_have_the_bits_of_extremes_along_columns(dtype):
-    """Rows are combined in any order where that gives the same bits: without NaNs, and zeros of one sign in a block."""
-    random = np.random.default_rng(10)
-    both = bg.jit(lambda x, y: (x.max(axis=0), x.min(axis=0), y.max(axis=1), y.min(axis=1)))
-    computed = bg.jit(lambda x, y: ((x * 2).max(axis=0), (x * 2).min(axis=0), (y * 2).max(axis=1), (y * 2).min(axis=1)))
-    chosen = (
-        [1.0, 2.0, -3.0],
-        [0.0, 1.0, 2.0],
-        [-0.0, 1.0, 2.0],
-        [0.0, -0.0, 1.0, -1.0],
-        [0.0, -1.0, -2.0],
-        [np.nan, 1.0, 0.0],
-    )
-    for rows, columns in ((7, 300), (8, 17), (32, 1000), (127, 9), (128, 64), (130, 2500), (1000, 33), (3000, 8)):
-        for values in chosen:
-            weights = [0.02, *[0.98 / (len(values) - 1)] * (len(values) - 1)]
-            x = random.choice(np.array(values, dtype), p=weights, size=(rows, columns))
-            # A first part that knows one sign of zero, then the other one.
-            x[: rows // 2] = np.where(x[: rows // 2] == 0, dtype(0.0), x[: rows // 2])
-            # Computed values come in parts, which may end within a block.
-            for kernel in (computed, both):
-                along_rows, along_columns = np.split(np.array([*kernel(x, np.ascontiguousarray(x.T))]), 2)
-                assert along_rows.tobytes() == along_columns.tobytes(), (rows, columns, values)
-            threaded = bg.from_text("(max(x, axis=0), min(x, axis=0))", threads=2)
-            assert np.array([*threaded(x)]).tobytes() == along_rows.tobytes()
-
-
 def test_16_bit_floats_are_combined_in_32_bits():
     x = np.full(5000, 1.0, np.float16)
     assert value("sum(x)", x) == 5000

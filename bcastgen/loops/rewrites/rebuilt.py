@@ -42,16 +42,17 @@ class BodyBuilder:
         return self._casts[key]
 
 
-def rebuilt(nest: Nest, replacements: Mapping[int, tuple[Statement, ...]]) -> Nest:
+def rebuilt(nest: Nest, replacements: Mapping[int, tuple[Statement, ...] | Value]) -> Nest:
     """Return a nest in which `replacements` stand for some statements, without those that nothing uses any more.
 
-    If several statements replace one, the last of them gives its value. Among them `Let(-1)` is the value of the
-    statement before, and `Let(-2)` of the one before that.
+    A value, or statements of which the last one gives the value, replace a statement. Among them `Let(-1)` is the value
+    of the statement before, and `Let(-2)` of the one before that.
     """
     live = {value.index for value in nest.stores if isinstance(value, Let)}
     for at in range(len(nest.body) - 1, -1, -1):
         if at in live:
-            read = (value for one in replacements.get(at, (nest.body[at],)) for value in one.operands)
+            new = replacements.get(at, (nest.body[at],))
+            read = [value for one in new for value in one.operands] if isinstance(new, tuple) else [new]
             live |= {value.index for value in read if isinstance(value, Let) and value.index >= 0}
     body = BodyBuilder()
     stands: dict[Value, Value] = {}
@@ -63,6 +64,10 @@ def rebuilt(nest: Nest, replacements: Mapping[int, tuple[Statement, ...]]) -> Ne
 
     for at, statement in enumerate(nest.body):
         if at in live:
-            for one in replacements.get(at, (statement,)):
+            new = replacements.get(at, (statement,))
+            if not isinstance(new, tuple):
+                stands[Let(at)] = now(new)
+                continue
+            for one in new:
                 stands[Let(at)] = body.append(replace(one, operands=tuple(map(now, one.operands))))
     return replace(nest, body=tuple(body.statements), stores=tuple(map(now, nest.stores)))

@@ -233,7 +233,8 @@ def test_spellings_of_one_operation(spellings):
 def test_every_op_of_tosa_has_a_spelling_here():
     said = {text.split()[0] for spellings in SPELLINGS for text in spellings[1:]}
     names = {f"tosa.{name}" for op in TOSA_OPS for name in (op.name, *op.aliases)}
-    assert not names - said
+    missing = sorted(names - said)
+    assert not missing, f"add to SPELLINGS how they are spelled: {missing}"
 
 
 def test_every_op_with_a_custom_form_is_among_the_lines_that_llvm_compares():
