@@ -40,7 +40,7 @@ REWRITES = (
     Rewrite(
         "strength_reduction",
         strength_reduction,
-        "Shift and mask integers instead of dividing them by powers of two, or gcc divides one element at a time.",
+        "Shift and mask integers instead of dividing them by powers of two: gcc divides one element at a time.",
     ),
     Rewrite("integer_sums", integer_sums, "Add integers before they become floats, so that one conversion is saved."),
     Rewrite(
@@ -66,7 +66,7 @@ REWRITES = (
     Rewrite(
         "drop_guards",
         drop_guards,
-        "Clip floats as they become integers, and drop checks of ranges and for NaN that no value can fail.",
+        "Let the conversion of floats to integers clip them, and drop checks of ranges and for NaN that no value can fail.",
     ),
 )
 

@@ -133,7 +133,7 @@ def _lines(scheduled: Schedule) -> list[str]:
         return ["nothing is computed"]
     lines = _loop_lines(nest, inline)
     if scheduled.run_time:
-        lines.append("arrays whose elements are not adjacent, or that no variant serves, are copied into a tile first")
+        lines.append("each line above is a loop, by how it walks each array; arrays that none of them serves are copied into a tile")
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
