@@ -133,7 +133,9 @@ def _lines(scheduled: Schedule) -> list[str]:
         return ["nothing is computed"]
     lines = _loop_lines(nest, inline)
     if scheduled.run_time:
-        lines.append("each line above is a loop, by how it walks each array; arrays that none of them serves are copied into a tile")
+        lines.append(
+            "arrays that no loop above serves, by how it walks each of them, are copied into a tile first"
+        )
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
