@@ -133,9 +133,7 @@ def _lines(scheduled: Schedule) -> list[str]:
         return ["nothing is computed"]
     lines = _loop_lines(nest, inline)
     if scheduled.run_time:
-        lines.append(
-            "arrays that no loop above serves, by how it walks each of them, are copied into a tile first"
-        )
+        lines.append("each line above is a loop, by how it walks the arrays; what none serves is copied into a tile")
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
