@@ -24,7 +24,7 @@ MEANINGS = {
     "constraints": "what shapes have to fulfil; what is proved costs nothing at run time",
     "shape": "the program that computes the shapes of the results, and nothing else; %a is the shape of a",
     "other_rewrites": "those that found nothing to change",
-    "standalone_schedule": "the loops of the C that `bcastgen emit` writes if no option asks for others; any is any stride",
+    "standalone_schedule": "the loops of the C that `bcastgen emit` writes by default; any is any stride",
     "ran": "the loops of all binaries, who asked for them, and what calls ran; patterns without a loop, too",
     "measured": "what calls take beside the least that this machine could; the limit is the longer of the last rows",
     "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",

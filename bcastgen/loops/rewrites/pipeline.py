@@ -66,7 +66,7 @@ REWRITES = (
     Rewrite(
         "drop_guards",
         drop_guards,
-        "Let conversions of floats to integers clip them, and drop checks of ranges and for NaN that no value can fail.",
+        "Let conversions of floats to integers clip them; drop checks of ranges and for NaN that no value can fail.",
     ),
 )
 
