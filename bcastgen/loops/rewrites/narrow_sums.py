@@ -42,13 +42,12 @@ def narrow_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 def _unwidened(nest: Nest, value: Value, dtype: DType) -> tuple[Value, DType]:
     """Return the value that others are cast from, each time to a dtype that holds it, and its dtype."""
-    while isinstance(value, Let):
-        made = nest.body[value.index]
-        (before,) = made.operand_dtypes if made.op is CAST else (dtype,)
-        is_kept = dtype.kind == "signed" or before.kind != "signed"
-        if made.op is not CAST or not _is_whole(before) or before.bits >= dtype.bits or not is_kept:
+    while isinstance(value, Let) and (cast := nest.body[value.index]).op is CAST:
+        (before,) = cast.operand_dtypes
+        loses_sign = before.kind == "signed" and dtype.kind != "signed"
+        if not _is_whole(before) or before.bits >= dtype.bits or loses_sign:
             break
-        (value,), dtype = made.operands, before
+        (value,), dtype = cast.operands, before
     return value, dtype
 
 
