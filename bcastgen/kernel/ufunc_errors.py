@@ -37,14 +37,17 @@ def _raised_at(kernel: Any, operands: tuple[object, ...], where: Any = None) -> 
     telling = variant_of(kernel).raising()
     if telling is None:
         return 0
-    found = call_clean(telling, operands, (None,) * len(telling.results))
+    kernel, masked = telling
     raised = 0
-    for bits in found:
-        if where is None:
+    for at, bits in enumerate(call_clean(kernel, operands, (None,) * len(kernel.results))):
+        if where is None or at >= masked:
             raised |= int(np.bitwise_or.reduce(bits, axis=None))
-        else:
+            continue
+        try:
             both = np.broadcast_arrays(bits, where)
-            raised |= int(np.bitwise_or.reduce(both[0][both[1]], axis=None))
+        except ValueError:
+            continue  # the call itself refuses such a mask
+        raised |= int(np.bitwise_or.reduce(both[0][both[1]], axis=None))
     return raised
 
 

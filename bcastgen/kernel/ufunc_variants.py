@@ -9,6 +9,8 @@ In: a kernel, and what a call asks for.  Out: another kernel, made once and kept
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,9 @@ from ..core.errors import DTypeError, RangeError
 from ..core.frozen import replace
 from ..core.operand_names import operand_names
 from ..expr.build import Builder
-from ..expr.nodes import Apply, Node, Notes, topological
+from ..expr.nodes import Apply, Node, Notes, Reduce, Remap, topological
 from ..expr.text import parse
+from ..ops.rows.reductions import REDUCTIONS
 from ..ops.table import OPS
 from ..runtime.float_errors import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 
@@ -96,31 +99,68 @@ class Variants:
             self._codes[operands] = bytes(map(DTYPES.index, found))
         return self._codes[operands]
 
-    def raising(self) -> Any | None:
+    def raising(self) -> tuple[Any, int] | None:
         """Return the kernel of the floating-point errors at each point, as bits of `runtime.float_errors`.
 
-        It has a result for each of the kernel's. None if there can be no such kernel, or nothing that raises.
+        Its first results are at the points of the kernel's own, of which there are as many as the number says; others
+        are at points that a reduction or a view takes. None if there can be no such kernel, or nothing that raises.
         """
         kernel = self._kernel
         if "raising" not in self._made:
             builder = Builder(kernel.operands)
             results = builder.inline(kernel.expression, tuple(builder.operands))
             # A call that comes here has operands of the types that a kernel declares.
-            found = tuple(_raised(builder, result) for result in results) if _is_plain(kernel) else ()
-            used = tuple(node for node in found if node is not None)
-            self._made["raising"] = _like(kernel, builder, used) if used else None
-        return self._made["raising"]
+            own = _raised_at(builder, dict.fromkeys(results)) if _is_plain(kernel) else ()
+            inner = _raised_at(builder, _taken(results)) if _is_plain(kernel) else ()
+            self._made["raising"] = (_like(kernel, builder, (*own, *inner)), len(own)) if own or inner else None
+        made: tuple[Any, int] | None = self._made["raising"]
+        return made
 
 
-def _raised(builder: Builder, result: Node) -> Node | None:
-    """Return the node of the errors of all ops that a result needs; None if there are no ops."""
-    bits = [_raised_by(builder, node) for node in topological((result,)) if isinstance(node, Apply)]
-    if not bits:
-        return None
-    total = bits[0]
-    for other in bits[1:]:
-        total = builder.inline(parse("a | b"), (total, other))[0]
-    return total
+def _taken(results: tuple[Node, ...]) -> dict[Node, None]:
+    """Return the values that reductions and views take: their points are not those of the results."""
+    return {node.operand: None for node in topological(results) if isinstance(node, (Reduce, Remap))}
+
+
+def _raised_at(builder: Builder, values: Iterable[Node]) -> tuple[Node, ...]:
+    """Return a node for each value that any op computes: the errors at its points."""
+    found = []
+    for value in values:
+        bits = [
+            _raised_by(builder, node) if isinstance(node, Apply) else _raised_along(builder, node)
+            for node in _at_points(value)
+            if isinstance(node, Apply) or (isinstance(node, Reduce) and node.op.step in _COMPUTE)
+        ]
+        if bits:
+            found.append(reduce(lambda a, b: builder.apply(OPS["bitwise_or"], (a, b)), bits))
+    return tuple(found)
+
+
+def _at_points(value: Node) -> list[Node]:
+    """Return the nodes that are computed at the points of a value, and what they read."""
+    found: dict[Node, None] = {value: None}
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        for child in node.operands if isinstance(node, Apply) else ():
+            if child not in found:
+                found[child] = None
+                waiting.append(child)
+    return list(found)
+
+
+def _raised_along(builder: Builder, node: Reduce) -> Node:
+    """Return the node of a reduction's errors: an infinity of finite elements, and a NaN of others."""
+    finite, nan = (
+        builder.reduce(
+            replace(node, op=REDUCTIONS[joins], dtype=None, ddof=0), builder.apply(OPS[test], (node.operand,))
+        )
+        for joins, test in (("all", "isfinite"), ("any", "isnan"))
+    )
+    text = parse("where(isinf(r) & finite, over, where(isnan(r) & ~nan, invalid, none))")
+    given: dict[str, Node] = {"r": node, "finite": finite, "nan": nan}
+    given |= {name: builder.constant(np.uint8(bit)) for name, bit in _BITS.items()}
+    return builder.inline(text, tuple(given[operand.name] for operand in text.operands))[0]
 
 
 def _raised_by(builder: Builder, node: Apply) -> Node:
@@ -153,6 +193,8 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
 
 # How the operands' tests are joined, and the op that tests one.
 _TESTS = (("&", "isfinite"), ("|", "isnan"))
+# The steps of reductions that compute; others compare.
+_COMPUTE = ("ADD", "MULTIPLY")
 _BITS = {"pole": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID, "none": 0}
 
 

@@ -116,15 +116,18 @@ static inline void bcg_f32_block_to_f16(const float *block, uint16_t *r, int64_t
     memcpy(r + whole, rest, (size_t)(n - whole) * sizeof *r);
 }
 
-/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16. */
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16. What is 2^16 or more has no f16. It
+ * overflows as a float, too, when it is multiplied by 2^112, which raises the exception: to infinity, or to the largest
+ * float where the thread rounds to zero. */
 static inline float bcg_round_f16(float x)
 {
     const uint32_t bits = bcg_bits_f32(x), sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
     const int32_t order = (int32_t)magnitude;
-    const uint32_t small = bcg_mask(order < 0x38800000), large = bcg_mask(order >= 0x477ff000); /* 65520 */
     const uint32_t nan = bcg_mask(order > 0x7f800000) & (magnitude | 0x00400000u);
     const uint32_t subnormal = bcg_bits_f32(bcg_from_bits_f32(magnitude) + 0.5f - 0.5f);
-    const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0xffffe000u;
+    const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0x7fffe000u;
+    const int32_t scaled = (int32_t)bcg_bits_f32(bcg_from_bits_f32(normal) * 0x1p112f);
+    const uint32_t small = bcg_mask(order < 0x38800000), large = bcg_mask(scaled >= 0x7f7fffff);
     const uint32_t finite = (subnormal & small) | (normal & ~small);
     return bcg_from_bits_f32(sign | (finite & ~large) | (0x7f800000u & large) | nan);
 }

@@ -48,6 +48,18 @@ static void run_add_raised(int32_t *raised)
     __atomic_fetch_or(raised, bits, __ATOMIC_RELAXED);
 }
 
+/* Comparisons with NaN raise "invalid", of which NumPy reports nothing: whether the flag may be as it is after them, since
+ * nobody asks or it is set already. */
+static int run_is_invalid(const int32_t *raised)
+{
+    return raised == NULL || fetestexcept(FE_INVALID) != 0;
+}
+
+static void run_restore_invalid(int was_invalid)
+{
+    if (!was_invalid) feclearexcept(FE_INVALID);
+}
+
 /* ---- one part of a nest ------------------------------------------------------------------------------------------ */
 
 static int64_t run_points(const domain *d)

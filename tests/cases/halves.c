@@ -57,15 +57,18 @@ static uint16_t halves_f32_to_f16(float x)
     return (uint16_t)(sign | (magnitude > 0x7f800000u ? nan : number));
 }
 
-/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16. */
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16. What is 2^16 or more has no f16.
+ * It overflows as a float, too, when it is multiplied by 2^112, which raises the exception: to infinity, or to the
+ * largest float where the thread rounds to zero. */
 static float halves_round_f16(float x)
 {
     const uint32_t bits = halves_bits_f32(x), sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
     const int32_t order = (int32_t)magnitude;
-    const uint32_t small = halves_mask(order < 0x38800000), large = halves_mask(order >= 0x477ff000); /* 65520 */
     const uint32_t nan = halves_mask(order > 0x7f800000) & (magnitude | 0x00400000u);
     const uint32_t subnormal = halves_bits_f32(halves_from_bits_f32(magnitude) + 0.5f - 0.5f);
-    const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0xffffe000u;
+    const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0x7fffe000u;
+    const int32_t scaled = (int32_t)halves_bits_f32(halves_from_bits_f32(normal) * 0x1p112f);
+    const uint32_t small = halves_mask(order < 0x38800000), large = halves_mask(scaled >= 0x7f7fffff);
     const uint32_t finite = (subnormal & small) | (normal & ~small);
     return halves_from_bits_f32(sign | (finite & ~large) | (0x7f800000u & large) | nan);
 }

@@ -61,6 +61,84 @@ def test_complex_results_may_underflow_too(name):
     assert reported(kernel, np.array([-2000.5 + 2j])) == {"underflow"}
 
 
+REDUCTIONS = ["sum", "prod", "min", "max", "mean", "var", "std", "any", "all", "argmin", "argmax", "count_nonzero"]
+COMPARE = ["min", "max", "argmin", "argmax"]
+# What is reduced, of an array of ones: as it lies, by flags that arithmetic raises, and by values that functions give.
+REDUCED = {"itself": lambda x: x, "computed": lambda x: x * 2 - x, "function": lambda x: np.sqrt(np.exp(x - 1))}
+SOME = [("computed", "f8"), ("computed", "f2"), ("function", "f4")]
+CASES = [([name], "itself", "f8") for name in REDUCTIONS]
+CASES += [([name], "itself", "f4") for name in ("sum", "prod", *COMPARE)]
+CASES += [(names, *some) for names in (COMPARE, ["sum"], ["prod"], ["mean"]) for some in SOME]
+CASES += [(["std"], "function", "f4")]
+ELEMENTS = [[np.nan, 1.0], [1.0, np.nan], [np.inf, 2.0], [np.inf, -np.inf], [0.0, np.inf], [1.0, -0.0], ["max", "max"]]
+
+
+def all_along(names, values, axis):
+    functions = [getattr(np, name) for name in names]
+    if len(functions) == 1:
+        return lambda x: functions[0](values(x), axis=axis)
+    return lambda x: tuple(function(values(x), axis=axis) for function in functions)
+
+
+@pytest.mark.parametrize(("names", "reduced", "dtype"), CASES)
+def test_errors_of_reductions_are_numpys(names, reduced, dtype):
+    """What compares is quiet, also of NaN, as NumPy is; what computes tells what it meets, wherever that lies."""
+    functions = [all_along(names, REDUCED[reduced], axis) for axis in (1, None)]
+    kernels = [bg.jit(function, name="reduced", errors="numpy") for function in functions]
+    for pair in ELEMENTS:
+        a, b = (np.finfo(dtype).max if value == "max" else value for value in pair)
+        for shape in ((2, 3), (40, 50), (3, 700), (700, 3)):
+            x = np.ones(shape, dtype)
+            x[-1, 0], x[-1, -1], x[-2, -1] = a, b, b
+            for layout in (x, x.T, np.repeat(x, 2, axis=1)[:, ::2]):
+                for kernel, function in zip(kernels, functions, strict=True):
+                    wanted, found = reported(function, layout), reported(kernel, layout)
+                    assert found - {"underflow"} == wanted - {"underflow"}, (pair, shape, layout.strides)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "any", "all"])
+def test_errors_of_no_elements(name):
+    kernel = bg.jit(lambda x: getattr(np, name)(x, axis=1), name=name, errors="numpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's own words on an empty mean
+        assert reported(kernel, np.ones((2, 0))) == reported(lambda x: getattr(np, name)(x, axis=1), np.ones((2, 0)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["sum", "max", "argmin", "mean"])
+def test_errors_of_large_reductions(name, threads):
+    """Parts of one result, and results of many parts; a nest that shares its pass with others."""
+    function = getattr(np, name)
+    pair = bg.jit(lambda x: (function(x), x - np.max(x, axis=1, keepdims=True)), errors="numpy", threads=threads)
+    alone = bg.jit(lambda x: function(x), errors="numpy", threads=threads)
+    x = np.ones((300, 3000))
+    for value in (1.0, np.nan, np.inf):
+        x[200, 2000] = value
+        assert reported(alone, x) == reported(function, x), value
+        wanted = reported(function, x) | reported(lambda x: x - np.max(x, axis=1, keepdims=True), x)
+        assert reported(pair, x) == wanted, value
+
+
+def test_views_and_reductions_in_a_chain_have_points_of_their_own():
+    kernel = bg.jit(lambda x, y: np.exp(x).T + np.log(y), name="mixed", errors="numpy")
+    x, y = np.ones((2, 3)), np.ones((3, 2))
+    assert reported(kernel, x, y) == set()
+    assert reported(kernel, x * 1000, y) == {"overflow"}
+    assert reported(kernel, x, y - 1) == {"divide by zero"}
+    kernel = bg.jit(lambda x: np.log(np.exp(x).sum(axis=1)) / 2, name="logsum", errors="numpy")
+    assert reported(kernel, x) == set()
+    assert reported(kernel, x * 1000) == reported(lambda x: np.log(np.exp(x).sum(axis=1)) / 2, x * 1000)
+    assert reported(kernel, -np.inf * x) == {"divide by zero"}
+
+
+@pytest.mark.parametrize("text", ["a * 2 + a", "a * a - a", "(a + a) / a", "-(a + 16) * 0"])
+def test_16_bit_floats_overflow_in_the_middle_of_a_chain(text):
+    kernel = bg.from_text(text, errors="numpy")
+    for value in (65504, 32752, 240, 1, np.inf, np.nan):
+        a = np.full(21, value, "f2")
+        assert reported(kernel, a) - {"underflow"} == reported(lambda a: eval(text), a) - {"underflow"}, value
+
+
 def test_integers_divided_by_zero():
     for name in ("floor_divide", "remainder"):
         kernel = bg.from_text(f"{name}(a, b)", name, errors="numpy")
