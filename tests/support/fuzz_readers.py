@@ -73,7 +73,7 @@ def _dense(text: str) -> None:
     lexer = Lexer(Source("<mlir>", text))
     values = parse_dense(lexer, Types(lexer)).values
     plain = re.match(r"\s*dense\s*<([-\d\s,\[\]]+)>\s*:\s*tensor<[x\d]*xi32>", text, re.ASCII)
-    if plain is not None:
+    if plain is not None and not plain[1].isspace():
         # JSON knows no space behind a sign, and no zeros in front of a number.
         as_json = re.sub(r"(?<=-)\s+|(?<!\d)0+(?=\d)", "", plain[1])
         listed = np.array(json.loads(as_json), np.int64).astype(np.int32)
