@@ -230,6 +230,13 @@ modf_fraction: Unary
 modf_whole: Unary
 multiply: Binary
 nan_to_num: Elementwise
+nanmax: Reduction
+nanmean: Reduction
+nanmin: Reduction
+nanprod: Reduction
+nanstd: Reduction
+nansum: Reduction
+nanvar: Reduction
 ndtr: Unary
 ndtri: Unary
 negative: Unary
@@ -290,11 +297,11 @@ __all__ = [  # noqa: RUF022 - in the order above
     "lcm", "ldexp", "left_shift", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "log_ndtr",
     "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_right_shift", "logical_xor",
     "logit", "logsumexp", "make_complex", "max", "maximum", "mean", "min", "minimum", "mish", "mod", "modf",
-    "modf_fraction", "modf_whole", "multiply", "nan_to_num", "ndtr", "ndtri", "negative", "nextafter", "not_equal",
-    "ones_like", "positive", "pow", "power", "prod", "rad2deg", "radians", "real", "reciprocal", "remainder",
-    "right_shift", "rint", "round", "rounding_right_shift", "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin",
-    "sinc", "sinh", "softplus", "spacing", "sqrt", "square", "std", "subtract", "sum", "tan", "tanh",
-    "tosa_multiply_shift", "tosa_negate", "true_divide", "trunc", "truncate_divide", "var", "where", "xlog1py", "xlogy",
-    "zeros_like",
+    "modf_fraction", "modf_whole", "multiply", "nan_to_num", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
+    "nansum", "nanvar", "ndtr", "ndtri", "negative", "nextafter", "not_equal", "ones_like", "positive", "pow", "power",
+    "prod", "rad2deg", "radians", "real", "reciprocal", "remainder", "right_shift", "rint", "round",
+    "rounding_right_shift", "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "spacing",
+    "sqrt", "square", "std", "subtract", "sum", "tan", "tanh", "tosa_multiply_shift", "tosa_negate", "true_divide",
+    "trunc", "truncate_divide", "var", "where", "xlog1py", "xlogy", "zeros_like",
 ]
 # fmt: on

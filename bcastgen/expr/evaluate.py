@@ -77,7 +77,7 @@ def _applied(node: Apply, operands: list[Any]) -> Any:
 
 def _reduced(node: Reduce, value: Array) -> Array:
     if node.axes is not None:
-        from .reductions import check_axes  # noqa: PLC0415 - most expressions have none
+        from .axes import check_axes  # noqa: PLC0415 - most expressions have none
 
         check_axes(node, value.ndim)
     options: dict[str, Any] = {"ddof": node.ddof} if node.op.divides else {}

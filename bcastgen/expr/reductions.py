@@ -1,37 +1,32 @@
-"""Reductions as users call them, and the element-wise expressions between them.
+"""Reductions as users call them.
 
 In: a traced value and NumPy's arguments.  Out: a traced value.
 
     std(x, axis=1)   ->   sqrt(mean(square(x - mean(x, axis=1, keepdims)), axis=1))
 
-`split` takes an expression with reductions apart: what is reduced becomes a result, and what a reduction gives becomes
-an operand, so that all between is element-wise.
+Those that skip NaN (`nansum`) choose by a mask what the others combine.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import AxisError, BroadcastError, TraceError
-from ..core.frozen import dataclass
+from ..core.errors import TraceError
 from ..ops.rows.reductions import REDUCTIONS
 from . import refusals
 from .compositions import apart_from, chosen, in_dtype_of, ones_like
-from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
+from .nodes import Node, Operand, Reduce, Remap, children, topological
 from .views import NewAxes
 
-__all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "normal_axes", "split"]
+__all__ = ["BY_NUMPY", "FUNCTIONS"]
 
 # The stand-in of an array, of `trace.Tracer`, which calls what is here.
 Tracer = Any
-
-
-# ---- what users call
 
 
 def _reduced(
@@ -97,7 +92,7 @@ def _broadcast_from(node: Node) -> set[Operand] | None:
                 found[one] = None
             case _:
                 # A dim that a reduction keeps has extent 1, and stretches nothing.
-                below = [found[child] for child in _below(one)]
+                below = [found[child] for child in children(one)]
                 found[one] = None if None in below else {each for some in below for each in some or ()}
     return found[node]
 
@@ -260,6 +255,83 @@ def count_nonzero(a: Tracer, axis: Any = None, *, keepdims: bool = False) -> Tra
     return _reduced("sum", a != 0, axis, keepdims)
 
 
+def _is_number(name: str, x: Tracer, where: Any = True) -> Any:
+    """Return the mask of the elements that are not NaN, of those that `where` chooses."""
+    numbers = np.logical_not(np.isnan(x))
+    return numbers if where is True else np.logical_and(numbers, _mask(name, x, where))
+
+
+def _total_of_numbers(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
+    total = _total(name, none, combine)
+
+    def function(
+        a: Tracer,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Tracer:
+        kept = chosen(_is_number(f"nan{name}", a), a, none, name)
+        return total(kept, axis, dtype, out, keepdims, initial, where)
+
+    function.__doc__ = f"{REDUCTIONS[name].doc.removesuffix('.')} that are not NaN."
+    return function
+
+
+def _extreme_number(name: str, pick: Callable[[Any, Any], Any], worst: float) -> Callable[..., Tracer]:
+    """Return an extreme of the elements that are not NaN; NaN where all are, as fmax and fmin give."""
+    extreme = _extreme(name, pick)
+
+    def function(
+        a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Tracer:
+        numbers = _is_number(f"nan{name}", a)
+        best = extreme(chosen(numbers, a, in_dtype_of(a, worst), name), axis, out, keepdims, initial, where)
+        if initial is not None and initial == initial:
+            return best
+        some = _reduced("any", numbers if where is True else _is_number(f"nan{name}", a, where), axis, keepdims)
+        return np.where(some, best, in_dtype_of(best, np.nan))
+
+    function.__doc__ = f"{REDUCTIONS[name].doc.removesuffix('.')} that are not NaN; NaN where all are."
+    return function
+
+
+def nanmean(
+    a: Tracer, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Tracer:
+    """Mean of the elements that are not NaN; NaN where all are."""
+    return mean(a, axis, dtype, out, keepdims, where=_is_number("nanmean", a, where))
+
+
+def nanvar(
+    a: Tracer,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> Tracer:
+    """Variance of the elements that are not NaN; NaN where there are no more than `ddof`."""
+    numbers = _is_number("nanvar", a, where)
+    made = var(a, axis, dtype, out, ddof, keepdims, where=numbers, mean=mean, correction=correction)
+    more = _reduced("sum", numbers, axis, keepdims) > (ddof if correction is None else correction)
+    # As in NumPy, values that cannot be NaN have the variance that `var` gives them.
+    never = np.logical_not(np.isnan(in_dtype_of(a, np.nan)))
+    return np.where(np.logical_or(more, never), made, in_dtype_of(made, np.nan))
+
+
+@wraps(nanvar, assigned=())
+def nanstd(a: Tracer, *args: Any, **options: Any) -> Tracer:
+    """Square root of the variance of the elements that are not NaN."""
+    return np.sqrt(nanvar(a, *args, **options))
+
+
 # By the name that users know; `amin` and `amax` are NumPy's older names.
 FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "sum": _total("sum", 0, np.add),
@@ -275,6 +347,13 @@ FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "argmax": _index("argmax"),
     "count_nonzero": count_nonzero,
     "logsumexp": logsumexp,
+    "nansum": _total_of_numbers("sum", 0, np.add),
+    "nanprod": _total_of_numbers("prod", 1, np.multiply),
+    "nanmin": _extreme_number("min", np.fmin, np.inf),
+    "nanmax": _extreme_number("max", np.fmax, -np.inf),
+    "nanmean": nanmean,
+    "nanvar": nanvar,
+    "nanstd": nanstd,
 }
 FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
 _METHODS = "sum prod mean var std min max any all argmin argmax".split()
@@ -287,113 +366,3 @@ BY_NUMPY: dict[object, Callable[..., Tracer]] = {
     **{getattr(np, ufunc): FUNCTIONS[name] for ufunc, name in map(str.split, _UFUNCS)},
     **{name: FUNCTIONS[name] for name in _METHODS},
 }
-
-
-# ---- expressions
-
-
-def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
-    """Return the dims that a reduction of a value of this rank combines, in order.
-
-    Raises
-    ------
-    AxisError
-        If an axis is out of range.
-    BroadcastError
-        If an axis is named twice.
-    """
-    if node.axes is None:
-        return tuple(range(rank))
-    dims = []
-    for axis in node.axes:
-        if not -rank <= axis < rank:
-            cure = f"use {-rank} to {rank - 1}" if rank else "use None"
-            found = f"axis {axis} is out of range for a value of rank {rank} ({_origin(node)})"
-            raise AxisError(f"{node.op.name}: {found}; {cure}", axis=axis, ndim=rank)
-        dims.append(axis % rank)
-    if len(set(dims)) != len(dims):
-        which = f"axes {list(node.axes)} of a value of rank {rank} ({_origin(node)})"
-        raise BroadcastError(f"{node.op.name}: {which} name a dim twice; name each once")
-    return tuple(sorted(dims))
-
-
-def _origin(node: Reduce) -> str:
-    """Return which operand a reduction combines, or which ones its value is computed from."""
-    if isinstance(node.operand, Operand):
-        return f"operand '{node.operand.name}'"
-    names = [f"'{one.name}'" for one in topological((node.operand,)) if isinstance(one, Operand)]
-    return f"computed from {', '.join(names[:4])}{', ...' * (len(names) > 4)}"
-
-
-def check_axes(node: Reduce, rank: int) -> None:
-    """Raise a BroadcastError if a reduction's axes do not fit a value of this rank."""
-    normal_axes(node, rank)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """An expression without reductions, whose first results are the values that `reductions` reduce.
-
-    The last operands are what the reductions give, in the same order, which is that of `depths`: 1 for a
-    reduction whose value needs no other, 2 for one that reads such a reduction, and so on. `views` has for each view of
-    the expression the one that it was.
-    """
-
-    expression: Expression
-    reductions: tuple[Reduce, ...]
-    depths: tuple[int, ...]
-    views: dict[Node, Node]
-
-
-def split(expression: Expression) -> Split:
-    """Take a typed expression with reductions apart."""
-    order = topological(expression.roots)
-    depth: dict[Node, int] = {}
-    for node in order:
-        below = max((depth[child] for child in _below(node)), default=0)
-        depth[node] = below + isinstance(node, Reduce)
-    found = sorted((node for node in order if isinstance(node, Reduce)), key=depth.__getitem__)
-    names = _names(expression, found)
-    given = len(expression.operands)
-    here: dict[Node, Node] = {one: one for one in expression.operands}
-    here |= {one: Operand(given + at, names[at], one.dtype) for at, one in enumerate(found)}
-    for node in order:
-        match node:
-            case Constant():
-                here[node] = node
-            case Apply(operands=operands):
-                here[node] = Apply(node.op, tuple(here[child] for child in operands), node.params, node.dtype)
-            case Remap(operand=operand):
-                here[node] = Remap(here[operand], node.view, node.like, node.dtype)
-    temporaries = tuple(one for one in (here[node] for node in found) if isinstance(one, Operand))
-    values = tuple(here[node.operand] for node in found)
-    results = (*values, *(here[node] for node in expression.results))
-    made = Expression((*expression.operands, *temporaries), results, expression.free_extents)
-    views: dict[Node, Node] = {here[node]: node for node in order if isinstance(node, Remap)}
-    return Split(made, tuple(found), tuple(depth[node] for node in found), views)
-
-
-def _below(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Apply(operands=operands):
-            return operands
-        case Remap(operand=operand) | Reduce(operand=operand):
-            return (operand,)
-    return ()
-
-
-def _names(expression: Expression, found: Sequence[Reduce]) -> list[str]:
-    """Return a name for what each reduction gives, which no operand has."""
-    taken = {operand.name for operand in expression.operands}
-    names: list[str] = []
-    for node in found:
-        stem, count = f"{node.op.name}_of", 0
-        if isinstance(node.operand, Operand):
-            stem = f"{node.op.name}_of_{node.operand.name}"
-        name = stem
-        while name in taken:
-            count += 1
-            name = f"{stem}_{count}"
-        taken.add(name)
-        names.append(name)
-    return names

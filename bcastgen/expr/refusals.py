@@ -17,10 +17,9 @@ from ..ops.table import OPS
 __all__ = ["OF_ARRAYS", "attribute", "function", "index", "keyword", "method", "value"]
 
 _REDUCTIONS = frozenset(
-    "product median percentile quantile cumsum cumprod cumulative_sum cumulative_prod trace softmax".split()
+    "product median percentile quantile cumsum cumprod cumulative_sum cumulative_prod trace softmax nanmedian "
+    "nanpercentile nanquantile nancumsum nancumprod".split()
 )
-# These skip NaN.
-_WITHOUT_NAN = frozenset("nansum nanprod nanmean nanvar nanstd nanmax nanmin".split())
 _PRODUCTS = frozenset("matmul matvec vecmat".split())
 _LAYOUTS = frozenset(
     "reshape ravel flatten resize repeat take put compress diagonal sort argsort partition searchsorted choose "
@@ -83,13 +82,6 @@ OF_ARRAYS = _VALUES | _MEMORY
 
 def function(name: str) -> str | None:
     """Return why a function is no part of an expression, and the cure; None for a name that says nothing."""
-    if name in _WITHOUT_NAN:
-        own = name.removeprefix("nan")
-        initial = {"max": ", initial=-numpy.inf", "min": ", initial=numpy.inf"}.get(own, "")
-        return (
-            f"{name} is no reduction that kernels have; write numpy.{own}(x, where=~numpy.isnan(x){initial}), with its "
-            f"axis={' (which gives the initial value where all are NaN)' if initial else ''}"
-        )
     if name in _REWRITES:
         return f"{name} is not element-wise; write {_REWRITES[name]}"
     sentence = next((sentence for names, sentence in _GROUPS if name in names), None)

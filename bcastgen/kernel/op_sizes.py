@@ -289,7 +289,7 @@ class _Writer:
         return op("const_shape")((), type="!shape.shape")
 
     def _reduced(self, node: Reduce) -> Any:
-        from ..expr.reductions import normal_axes  # noqa: PLC0415 - most kernels have none
+        from ..expr.axes import normal_axes  # noqa: PLC0415 - most kernels have none
 
         rank = self.ranks[node.operand]
         if rank is None:

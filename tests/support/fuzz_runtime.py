@@ -6,8 +6,8 @@ In: a number of executions.  Out: a line, and exit status 1 if anything differs 
     python tests/support/fuzz_runtime.py --input crash-1234                        # one input again
 
 `tests/csrc/fuzz_runtime.c` says what is compared with what. libFuzzer, AddressSanitizer and the sanitizer of undefined
-behaviour are clang's. The functions that reduce are left out: no call reaches them, and they are most of what takes time
-to compile.
+behaviour are clang's. The functions that reduce are left out: no call reaches them, and compiling them takes
+most of the time.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ static int has_defect(int number)
 
 @dataclass(frozen=True)
 class Defect:
-    """What a file of csrc/runtime says, and the same with a defect where `DEFECT` holds, as a careless hand makes it."""
+    """What a file of csrc/runtime says, and what a careless hand makes of it where `DEFECT` holds."""
 
     file: str
     right: str

@@ -17,10 +17,11 @@ from typing import TypeAlias
 
 from ...core.errors import BcastgenError, BroadcastError
 from ...core.frozen import dataclass, replace
+from ...expr.axes import normal_axes
 from ...expr.free_extents import free_extents_again
 from ...expr.infer import Typed
 from ...expr.nodes import Expression
-from ...expr.reductions import Split, normal_axes, split
+from ...expr.split import Split, split
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..guard_program.ir import Check, Const, DomainDim, HasRank, NestGuards, NotNegative, Own, ReducedShape, Step

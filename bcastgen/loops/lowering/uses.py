@@ -146,7 +146,7 @@ def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[N
             case Remap():
                 ranks[node] = resolve(node, ranks).rank
             case Reduce(operand=operand, keepdims=keepdims):
-                from ...expr.reductions import normal_axes  # noqa: PLC0415 - most kernels have none
+                from ...expr.axes import normal_axes  # noqa: PLC0415 - most kernels have none
 
                 rank = ranks[operand]
                 ranks[node] = rank if rank is None or keepdims else rank - len(normal_axes(node, rank))
