@@ -115,7 +115,7 @@ def test_programs_of_any_ops(chance, check_steps):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(many(8, 60)))
+@pytest.mark.parametrize("seed", range(many(5, 60)))
 def test_larger_programs(seed, check_exact, check_steps):
     check_exact(random.Random(seed), 40)
     check_steps(random.Random(seed), 20)

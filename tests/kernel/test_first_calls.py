@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from long_runs import many
+
 FORMS = {
     "plain": ("lambda x: x * 2", "lambda x: x + 1"),
     "reduction": ("lambda x: x.sum()", "lambda x: x.max() + np.tanh(x)"),
@@ -104,8 +106,9 @@ def test_a_handler_that_makes_a_first_call_while_another_one_imports(form: str, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["reduction", "view"])
-def test_handlers_that_strike_in_each_module(form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("form", "begin"), [("reduction", 0), ("view", 1)])
+def test_handlers_that_strike_in_each_module(form: str, begin: int, tmp_path: Path) -> None:
     """A handler found modules half there at 63 of 357 once; each that first calls import in their thread is listed."""
-    count, struck = run(form, 0, 1, tmp_path)
-    assert count >= 80 and struck >= 80
+    step = many(2, 1)  # every second module, mostly those that the other form leaves out
+    count, struck = run(form, begin % step, step, tmp_path)
+    assert count >= 80 // step and struck >= 80 // step

@@ -20,11 +20,11 @@ spec.loader.exec_module(run)
 
 # Every n-th test of a file: all together take half a minute of one core, and a few of it in a long run.
 EVERY = {
-    "test_umath": many(60, 12),
-    "test_ufunc": many(24, 8),
-    "test_umath_complex": many(12, 4),
-    "test_nep50_promotions": many(12, 4),
-    "test_mem_overlap": 5,
+    "test_umath": many(120, 12),
+    "test_ufunc": many(48, 8),
+    "test_umath_complex": many(24, 4),
+    "test_nep50_promotions": many(24, 4),
+    "test_mem_overlap": many(10, 5),
 }
 
 

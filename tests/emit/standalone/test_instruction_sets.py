@@ -116,8 +116,9 @@ def test_each_function_has_the_instructions_of_its_set(form, kind, tmp_path):
 def test_no_form_has_a_warning(kind, language, tmp_path):
     for form, (text, options) in FORMS.items():
         source = emitted(tmp_path, text, form, **options)
-        narrow = [["-m32", "-msse2", "-mfpmath=sse"]] if language == "c" else []
-        for flags in ([], *narrow, ["-march=x86-64-v3"], ["-march=x86-64-v4"]):
+        # What is behind macros of instruction sets is the same text in both languages.
+        others = [["-m32", "-msse2", "-mfpmath=sse"], ["-march=x86-64-v3"]] if language == "c" else []
+        for flags in ([], *others, ["-march=x86-64-v4"]):
             command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *USERS, "-Werror", *flags]
             subprocess.run([*command, "-c", source, "-o", "/dev/null"], check=True)
 
