@@ -2,7 +2,7 @@
 
 In: readers, a number of executions.  Out: a line a reader, and exit status 1 if a text ends in another error than ours.
 
-    python tests/support/fuzz_readers.py --runs 10000000 --corpus fuzz     # all; a second command goes on to this number
+    python tests/support/fuzz_readers.py --runs 10000000 --corpus fuzz     # all; a second command goes on to it
     python tests/support/fuzz_readers.py --reader mlir --runs 100000 --seed 7
     python tests/support/fuzz_readers.py --reader mlir --text crash-1234   # one text again
 
