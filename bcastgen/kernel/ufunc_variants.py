@@ -142,11 +142,16 @@ def _at_points(value: Node) -> list[Node]:
     waiting = [value]
     while waiting:
         node = waiting.pop()
-        for child in node.operands if isinstance(node, Apply) else ():
+        for child in _read(node) if isinstance(node, Apply) else ():
             if child not in found:
                 found[child] = None
                 waiting.append(child)
     return list(found)
+
+
+def _read(node: Apply) -> tuple[Node, ...]:
+    """Return the operands whose values an op reads."""
+    return node.operands[1:] if node.notes.dtype_only else node.operands
 
 
 def _raised_along(builder: Builder, node: Reduce) -> Node:
@@ -165,12 +170,13 @@ def _raised_along(builder: Builder, node: Reduce) -> Node:
 
 def _raised_by(builder: Builder, node: Apply) -> Node:
     """Return the node of one op's errors: a pole is a division by 0, another infinity an overflow, a NaN invalid."""
-    names = operand_names(len(node.operands))
+    read = _read(node)
+    names = operand_names(len(read))
     finite, nan = (f" {word} ".join(f"{test}({name})" for name in names) for word, test in _TESTS)
     overflow = f"where(isinf(r) & {finite}, over, where(isnan(r) & ~({nan}), invalid, none))"
     text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow
     text = f"where({node.op.overflow}, over, {text})" if node.op.overflow else text
-    given: dict[str, Node] = {**dict(zip(names, node.operands, strict=True)), "r": node}
+    given: dict[str, Node] = {**dict(zip(names, read, strict=True)), "r": node}
     if node.op.underflow:
         # The least normal number of a dtype, from its largest one.
         least = parse("4 / nextafter(full_like(real(r), infinite), full_like(real(r), 0))")

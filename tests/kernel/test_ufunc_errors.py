@@ -129,6 +129,11 @@ def test_views_and_reductions_in_a_chain_have_points_of_their_own():
     assert reported(kernel, x) == set()
     assert reported(kernel, x * 1000) == reported(lambda x: np.log(np.exp(x).sum(axis=1)) / 2, x * 1000)
     assert reported(kernel, -np.inf * x) == {"divide by zero"}
+    # What gives its dtype alone has points of its own, too.
+    kernel = bg.jit(lambda x: np.nanmean(x, axis=1), name="numbers", errors="numpy")
+    assert reported(kernel, x * [1, np.nan, 3]) == set()
+    assert reported(kernel, x * np.nan) == {"invalid value"}
+    assert reported(kernel, x * 1e308) == {"overflow"}
 
 
 @pytest.mark.parametrize("text", ["a * 2 + a", "a * a - a", "(a + a) / a", "-(a + 16) * 0"])
