@@ -110,8 +110,8 @@ class Variants:
             builder = Builder(kernel.operands)
             results = builder.inline(kernel.expression, tuple(builder.operands))
             # A call that comes here has operands of the types that a kernel declares.
-            own = _raised_at(builder, dict.fromkeys(results)) if _is_plain(kernel) else ()
-            inner = _raised_at(builder, _taken(results)) if _is_plain(kernel) else ()
+            own = _errors_at(builder, dict.fromkeys(results)) if _is_plain(kernel) else ()
+            inner = _errors_at(builder, _taken(results)) if _is_plain(kernel) else ()
             self._made["raising"] = (_like(kernel, builder, (*own, *inner)), len(own)) if own or inner else None
         made: tuple[Any, int] | None = self._made["raising"]
         return made
@@ -122,7 +122,7 @@ def _taken(results: tuple[Node, ...]) -> dict[Node, None]:
     return {node.operand: None for node in topological(results) if isinstance(node, (Reduce, Remap))}
 
 
-def _raised_at(builder: Builder, values: Iterable[Node]) -> tuple[Node, ...]:
+def _errors_at(builder: Builder, values: Iterable[Node]) -> tuple[Node, ...]:
     """Return a node for each value that any op computes: the errors at its points."""
     found = []
     for value in values:

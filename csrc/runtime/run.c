@@ -48,13 +48,13 @@ static void run_add_raised(int32_t *raised)
     __atomic_fetch_or(raised, bits, __ATOMIC_RELAXED);
 }
 
-/* Comparisons with NaN raise "invalid", of which NumPy reports nothing: whether the flag may be as it is after them, since
- * nobody asks or it is set already. */
+/* Whether "invalid" has been raised already, or nobody asks. */
 static int run_is_invalid(const int32_t *raised)
 {
     return raised == NULL || fetestexcept(FE_INVALID) != 0;
 }
 
+/* Forgets "invalid" if it has been raised since then, by comparisons with NaN: NumPy reports nothing of these. */
 static void run_restore_invalid(int was_invalid)
 {
     if (!was_invalid) feclearexcept(FE_INVALID);
