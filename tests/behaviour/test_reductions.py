@@ -312,32 +312,6 @@ def test_16_bit_floats_are_combined_in_32_bits():
     assert value("max(x)", y).dtype == y.dtype
 
 
-SKIP_NAN = ["nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"]
-OTHER_DTYPES = ["nansum i4", "nansum ?", "nansum c16", "nanmin ?", "nanmax i4", "nanmean f2", "nanvar i4", "nanstd c16"]
-
-
-@pytest.mark.parametrize("case", [*(f"{name} f8" for name in SKIP_NAN), *OTHER_DTYPES])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_those_that_skip_nan_give_what_numpy_gives(case):
-    name, dtype = case.split()
-    function, random = getattr(np, name), np.random.default_rng(8)
-    x = random.integers(-4, 4, (6, 9)).astype(dtype)
-    if x.dtype.kind in "fc":
-        x[random.random(x.shape) < 0.3] = np.nan
-        x[0], x[1, 1:], x[2, 0] = np.nan, np.nan, np.inf
-    mask = random.random(x.shape) < 0.6
-    extremes, none = name in ("nanmin", "nanmax"), x[:0]
-    options = {"initial": 1} if extremes else {"ddof": 2} if name in ("nanvar", "nanstd") else {}
-    plain = bg.jit(lambda x: (function(x, axis=1), function(x, keepdims=True)), name=name)
-    for given, found in ((x, plain(x)), (x.T, plain(x.T)), (none, () if extremes else plain(none))):
-        wanted = (function(given, axis=1), function(given, keepdims=True)) if len(found) else ()
-        for one, right in zip(found, wanted, strict=True):
-            assert one.dtype == right.dtype
-            np.testing.assert_allclose(one, right, 2e-3 if dtype == "f2" else 1e-13)
-    masked = bg.jit(lambda x, mask: function(x, axis=0, where=mask, **options))(x, mask)
-    np.testing.assert_allclose(masked, function(x, axis=0, where=mask, **options), 2e-3 if dtype == "f2" else 1e-13)
-
-
 def test_logsumexp_does_not_overflow():
     x = np.array([[1000.0, 1000.0], [-np.inf, -np.inf], [np.inf, 0.0]])
     assert value("logsumexp(x, axis=1)", x).tolist() == [1000 + math.log(2), -math.inf, math.inf]
