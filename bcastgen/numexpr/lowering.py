@@ -199,13 +199,9 @@ class _Lowering:
 
     def reduced(self, name: str, axis: int | None, values: Node, kind: DType) -> Node:
         """Return the node of a reduction; minimum and maximum skip NaN, as NumExpr's do."""
-        x: Any = Tracer(self.builder, values)
-        if name not in ("min", "max") or not kind.is_float:
-            return self.builder.convert(FUNCTIONS[name](x, axis).node, kind)
-        is_nan, most = x != x, np.inf if name == "min" else -np.inf
-        found = FUNCTIONS[name](np.where(is_nan, most, x), axis)
-        chosen: Any = np.where(FUNCTIONS["all"](is_nan, axis), np.nan, found)
-        return self.builder.convert(chosen.node, kind)
+        skips = name in ("min", "max") and kind.is_float
+        made = FUNCTIONS[f"nan{name}" if skips else name](Tracer(self.builder, values), axis)
+        return self.builder.convert(made.node, kind)
 
     def _constant(self, node: ASTNode) -> Node:
         value = constant_value(node)
