@@ -16,6 +16,8 @@ __all__ = ["check_axes", "normal_axes"]
 def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
     """Return the dims that a reduction of a value of this rank combines, in order.
 
+    A value without dims has an axis 0 for NumPy's reductions, as an array of one element has; for means it has none.
+
     Raises
     ------
     AxisError
@@ -25,6 +27,8 @@ def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
     """
     if node.axes is None:
         return tuple(range(rank))
+    if rank == 0 and node.axes in ((0,), (-1,)) and not node.op.divides:
+        return ()
     dims = []
     for axis in node.axes:
         if not -rank <= axis < rank:
