@@ -128,7 +128,7 @@ class Builder:
         squares = op.dunder == "pow" and not (isinstance(operands[-1], Constant) and operands[-1].value != 2)
         return self.apply(op, operands, notes=CALLED if squares or all(map(may_be_weak, operands)) else NO_NOTES)
 
-    def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
+    def remap(self, node: Node, view: View, like: Node | None = None, dtype: DType | Weak | None = None) -> Node:
         """Return the node of a value read through another indexing map."""
         from .views import check_view  # noqa: PLC0415 - most kernels have no views
 
@@ -214,9 +214,7 @@ class Builder:
                 case Reduce():
                     here[node] = self.reduce(node, here[node.operand])
                 case Remap(like=like):
-                    here[node] = self.remap(
-                        here[node.operand], node.view, None if like is None else _shaped(here[like])
-                    )
+                    here[node] = self.remap(here[node.operand], node.view, None if like is None else here[like])
         self._type_assertions += (
             TypeAssertion(here[one.node], one.name, one.type) for one in expression.type_assertions
         )
@@ -246,10 +244,3 @@ def _check_value(op: Op, name: str, node: Node) -> None:
         )
     if isinstance(node, Constant) and (isinstance(node.value, bool) or not isinstance(node.value, int)):
         raise TraceError(f"operand '{name}' of {op.name} is {node.value!r}, expected an integer: it decides extents")
-
-
-def _shaped(node: Node) -> Operand:
-    """Return a node whose shape another value takes; only an operand's extents are known before anything runs."""
-    if isinstance(node, Operand):
-        return node
-    raise TraceError("a shape is taken from an operand of the kernel, not from a computed value; pass that operand")

@@ -139,7 +139,7 @@ def restored(flat: Flat) -> Expression:
                     raise BcastgenError(f"there is no reduction {name!r} in this bcastgen; make the kernel again")
                 nodes.append(Reduce(REDUCTIONS[name], nodes[value], *settings))
             case _:
-                nodes.append(Remap(nodes[parts[1]], parts[0], None if parts[2] is None else _shaped(nodes[parts[2]])))
+                nodes.append(Remap(nodes[parts[1]], parts[0], None if parts[2] is None else nodes[parts[2]]))
     return Expression(
         operands,
         tuple(nodes[at] for at in results),
@@ -159,8 +159,3 @@ def _op(made_of: Any) -> Op:
     remake, name, definition = made_of[is_plain:]
     op = remake(name, definition)
     return plain_op(op) if is_plain else op
-
-
-def _shaped(node: Node) -> Operand:
-    assert isinstance(node, Operand)
-    return node

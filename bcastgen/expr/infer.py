@@ -154,7 +154,7 @@ class _Inference:
                     # NumPy makes an array of a Python number that it views.
                     child = self._resolved(here[node.operand])
                     strong = concrete(child)
-                    given = None if like is None else self.builder.operands[like.index]
+                    given = None if like is None else here[like]
                     seen = self.builder.remap(child, view, given, child.dtype)
                     here[node] = self._typed(seen, strong)
         results = tuple(self._resolved(here[node]) for node in self.source.results)

@@ -136,11 +136,11 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remap:
-    """A value read through another indexing map; `like` is the operand whose shape it takes, if any."""
+    """A value read through another indexing map; `like` is the value whose shape it takes, if any."""
 
     operand: Node
     view: View
-    like: Operand | None = None
+    like: Node | None = None
     dtype: DType | Weak | None = None
 
 
@@ -234,7 +234,7 @@ class Expression:
                 lines.append(f"  {names[node]} = {node.op.name}({names[node.operand]}{node.settings}){suffix}")
             elif isinstance(node, Remap):
                 names[node] = f"t{len(lines)}"
-                like = "" if node.like is None else f", like={node.like.name}"
+                like = "" if node.like is None else f", like={names[node.like]}"
                 suffix = f" : {node.dtype}" if isinstance(node.dtype, DType) else ""
                 lines.append(f"  {names[node]} = {node.view}({names[node.operand]}{like}){suffix}")
             else:
@@ -254,7 +254,7 @@ def literal(node: Constant) -> str:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Return the operands of a node in order; an operand that only gives its shape is last."""
+    """Return the operands of a node in order; a value that only gives its shape is last."""
     match node:
         case Apply():
             return node.operands

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import TraceError
+from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
 from . import refusals
 from .compositions import apart_from, chosen, in_dtype_of, ones_like
@@ -63,37 +64,50 @@ def _mask(name: str, x: Tracer, where: Any) -> Any:
             f"{name}: where={where!r} is neither an operand of the kernel nor True or False; pass the mask in as an "
             "operand"
         )
-    own, others = _broadcast_from(x.node), _broadcast_from(where.node)
-    if others is not None and own is not None and others <= own:
+    own, mask = _broadcast_from(x.node), _broadcast_from(where.node)
+    if own is not None and mask is not None and mask.most <= own.least:
         return where
-    if own is not None and len(own) == 1:
-        (like,) = own
-        return where.broadcast(type(x)(x.builder, like))
-    raise TraceError(
-        f"{name}: the mask may stretch a value that is computed from several operands, which NumPy refuses; write "
-        "where=numpy.broadcast_to(mask, x), with x for an operand of the value's shape"
-    )
+    if own is None or own.least != own.most or len(own.most) != 1:
+        return where.shaped_as(x)
+    (operand,) = own.most
+    return where.shaped_as(type(x)(x.builder, operand))
 
 
-def _broadcast_from(node: Node) -> set[Operand] | None:
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The shape of a value: at least that to which the operands in `least` broadcast, at most that of those in `most`.
+
+    A dim that a reduction keeps has extent 1, whatever its operand's.
+    """
+
+    least: frozenset[Operand]
+    most: frozenset[Operand]
+
+
+def _broadcast_from(node: Node) -> _Shape | None:
     """Return the operands whose shapes are broadcast to a value's; None if a view or a reduction has another shape."""
-    found: dict[Node, set[Operand] | None] = {}
+    found: dict[Node, _Shape | None] = {}
+    none: frozenset[Operand] = frozenset()
     for one in topological((node,)):
+        below = [found[child] for child in children(one)]
+        known = [each for each in below if each is not None]
         match one:
             case Operand():
-                found[one] = {one}
-            case Remap(like=Operand() as like):
-                found[one] = {like}
+                found[one] = _Shape(frozenset((one,)), frozenset((one,)))
+            case Remap(like=like) if like is not None:
+                found[one] = found[like]
             case Reduce(axes=None, keepdims=False):
-                found[one] = set()
-            case Reduce(keepdims=False):
+                found[one] = _Shape(none, none)
+            case Reduce(keepdims=True):
+                found[one] = None if len(known) < len(below) else _Shape(none, known[0].most)
+            case Reduce():
                 found[one] = None
             case Remap(view=view) if not (isinstance(view, NewAxes) and "new" not in view.pattern):
                 found[one] = None
+            case _ if len(known) < len(below):
+                found[one] = None
             case _:
-                # A dim that a reduction keeps has extent 1, and stretches nothing.
-                below = [found[child] for child in children(one)]
-                found[one] = None if None in below else {each for some in below for each in some or ()}
+                found[one] = _Shape(none.union(*(s.least for s in known)), none.union(*(s.most for s in known)))
     return found[node]
 
 

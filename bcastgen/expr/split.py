@@ -49,7 +49,8 @@ def split(expression: Expression) -> Split:
             case Apply(operands=operands):
                 here[node] = Apply(node.op, tuple(here[child] for child in operands), node.params, node.dtype)
             case Remap(operand=operand):
-                here[node] = Remap(here[operand], node.view, node.like, node.dtype)
+                like = None if node.like is None else here[node.like]
+                here[node] = Remap(here[operand], node.view, like, node.dtype)
     temporaries = tuple(one for one in (here[node] for node in found) if isinstance(one, Operand))
     values = tuple(here[node.operand] for node in found)
     results = (*values, *(here[node] for node in expression.results))

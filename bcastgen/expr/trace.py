@@ -203,6 +203,12 @@ class Tracer(Declared):
         """Return the value broadcast to a shape, or to that of an operand."""
         return broadcast_in_dim(self, shape)
 
+    def shaped_as(self, other: Tracer) -> Tracer:
+        """Return the value broadcast to another one's shape."""
+        from .views import Broadcast  # noqa: PLC0415 - most kernels have no views
+
+        return _viewed(self, Broadcast(None, None), other.node)
+
     def copy(self) -> Tracer:
         """Return the value itself: a result is a new array anyway, so a broadcast value is materialised there."""
         return self
@@ -405,7 +411,7 @@ def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Seq
     return result.node
 
 
-def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
+def _viewed(x: Tracer, view: View, like: Node | None = None) -> Tracer:
     return Tracer(x.builder, x.builder.remap(x.node, view, like))
 
 

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 9
+#define BCG_ABI_VERSION 10
 
 #define BCG_MAX_RANK 64
 
@@ -125,6 +125,10 @@ typedef struct {
      * saved - 1; they may be kept instead of computed again. The rows are then the outermost dims. */
     int32_t saved;
     int32_t copies; /* the only result is the only operand as it is */
+    /* Whether every element is in the domain of its operations, and the status if one is not. Null: see the kernel's. It
+     * is asked for once the temporaries that it reads are made, and before a result is written. */
+    int (*admits)(const bcg_array *operands, const bcg_array *results);
+    int32_t refusal;
 } bcg_nest;
 
 typedef struct {
@@ -135,9 +139,11 @@ typedef struct {
     int32_t nests;   /* those that have results, in order */
     const bcg_nest *nest;
     const int64_t *guards; /* what is checked of operands' extents, and the domains that follow: guard_steps.def */
-    int32_t (*admits)(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why); /* null: always */
+    /* Null: always. It reads no temporary. */
+    int32_t (*admits)(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why);
     /* What reductions give, in memory that the run time makes. In nests' positions they follow the operands, and what
-     * is reduced comes before the results. */
+     * is reduced comes before the results: for both `admits`, as arrays that have the extents of a nest's domain, and
+     * no data. */
     int32_t temporaries;
 } bcg_kernel;
 

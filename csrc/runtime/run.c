@@ -316,12 +316,16 @@ static size_t run_spare_bytes(const bcg_kernel *kernel)
 int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
                 const bcg_run_options *options, bcg_diagnostic *why)
 {
-    int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
+    if (kernel->temporaries > 0) {
+        pause_begin(options->pause);
+        if (options->log != NULL) options->log->count = 0;
+        log_share(options);
+        return temporaries_run(kernel, operands, results, options, why);
+    }
+    const int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
     if (status != BCG_OK) return status;
     pause_begin(options->pause);
     if (options->log != NULL) options->log->count = 0;
-    if (kernel->temporaries > 0) log_share(options);
-    if (kernel->temporaries > 0) return temporaries_run(kernel, operands, results, options, why);
     const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);
     if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;

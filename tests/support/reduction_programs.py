@@ -28,6 +28,12 @@ _NAMES = ("sum", "prod", "mean", "min", "max", "any", "all", "argmin", "argmax",
 # What comes before and after a reduction: texts of x, y and what was reduced.
 _BEFORE = ("x", "x", "x", "x + y", "x * y", "x - y", "np.where(x > y, x, y)")
 _AFTER = ("r", "r", "r + 1", "x - r", "r * y", "r")
+# Moved and reduced values, whose shapes are no operand's.
+_SHAPED = ("x.T", "x[None]", "np.max(x, axis=0, keepdims=True)", "np.min(x, axis=-1, keepdims=True)", "np.max(x, axis=0)")
+# Of integers: powers, which ask of each exponent that it is not negative.
+_POWERS_BEFORE = ("x ** y", "y ** x", "x ** np.abs(y)")
+_POWERS_AFTER = ("x ** r", "r ** y", "y ** np.abs(r)", "x ** y - r")
+_INTEGERS = ("sum", "prod", "min", "max", "count_nonzero")
 # Programs of one dtype and rank share so many texts, so that most of the time is spent on running kernels.
 _TEXTS = 8
 _kernels: dict[str, Callable[..., Any]] = {}
@@ -55,7 +61,14 @@ class Program:
 
     def _text(self, random: np.random.Generator, rank: int) -> str:
         allowed = [n for n in _NAMES if self.dtype.kind != "c" or n in ("sum", "prod", "mean", "any", "all", "var")]
-        name = str(random.choice(allowed))
+        has_powers = self.dtype.kind in "iu" and random.random() < 0.3
+        name = str(random.choice(_INTEGERS if has_powers else allowed))
+        before = str(random.choice(_BEFORE + (_POWERS_BEFORE if has_powers else ())))
+        is_shaped = not has_powers and random.random() < 0.3 and (rank > 1 or self.dtype.kind != "c")
+        if is_shaped:
+            before = str(random.choice(_SHAPED[: 2 if self.dtype.kind == "c" else None]))
+            rank += before == "x[None]"
+            rank -= before == "np.max(x, axis=0)"
         count = int(random.integers(1, rank + 1))
         dims = [int(d) - (rank if random.random() < 0.5 else 0) for d in random.permutation(rank)[:count]]
         axis: Any = None if random.random() < 0.25 else dims[0] if name.startswith("arg") or count == 1 else tuple(dims)

@@ -18,7 +18,8 @@ import numpy as np
 from ...core.dtypes import F16, F32, DType
 from ...core.float16 import bits_of
 from ...expr.nodes import Constant
-from ...loops.nest import Let, Load, Nest, Statement, Value, made_of
+from ...loops.analysis.demands import demanded_values, demanding_statements
+from ...loops.nest import Let, Load, Nest, Statement, Value
 from ...loops.schedule.common_cases import BlockTest
 
 __all__ = [
@@ -229,15 +230,12 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
     statements, condition, accesses
         The condition, empty if there is none; the statements it needs; and the places of the operands these read.
     """
+    lets, needed = demanded_values(nest)
     demands = []
-    needed: set[Value] = set()
-    for statement in nest.body:
+    for statement in map(nest.body.__getitem__, demanding_statements(nest)):
         template = statement.op.demand_for(statement.operand_dtypes)
-        if template is None or _is_certain(statement):
-            continue
+        assert template is not None
         demands.append(bare(_fill(template, _texts(statement, loads))))
-        needed.add(statement.operands[1])
-    lets, needed = made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
 
@@ -250,8 +248,3 @@ def demand_status(nest: Nest) -> str:
 def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:
     """Return the C of the number that a block is tested for."""
     return bare(_fill(test.number, _texts(nest.body[test.statement], loads)))
-
-
-def _is_certain(statement: Statement) -> bool:
-    """Whether the demand holds for certain: a constant exponent was checked when the expression was typed."""
-    return isinstance(statement.operands[1], Constant)

@@ -57,10 +57,18 @@ class _Loops:
             if nest.results
         )
         for at, view in enumerate(self.view.nests):
-            if view.demand:
+            if view.demand and not view.demands_reduced:
                 self._demand(at)
         demands, self.out = tuple(self.out.lines), Lines()
+        late = [at for at, view in enumerate(self.view.nests) if view.demands_reduced]
         for group in self.sharing.groups:
+            # Of what writes results, all is asked before the first does.
+            asked = [at for at in late if self._is_asked_before(group, at)]
+            late = [at for at in late if at not in asked]
+            if asked:
+                self.out.add("/* Every element is looked at before the first is written. */")
+            for at in asked:
+                self._demand(at)
             self._group(group)
         return ReducedView(
             nests,
@@ -284,14 +292,8 @@ class _Loops:
         """Add the loops over the inner dims, with what they compute at a point."""
         if inner:
             self._open_loops(at, inner, [points[dim] for dim in inner])
-        view, nest = self.view.nests[at], self.program.nests[at]
-        lines, renamed = [], {}
-        for array, access in zip(view.operands, nest.operands, strict=True):
-            if access.number in self.given and access.number not in self._kept_elsewhere(at):
-                renamed[array.load] = array.owner
-            else:
-                element = self._element(array, access, points, at)
-                lines.append(f"const {array.value_c} {array.load} = {array.loaded.format(element)};")
+        view = self.view.nests[at]
+        lines, renamed = self._loads(at, view.operands, points)
         lines += view.body
         alone = not inner and bool(lines)
         if alone:
@@ -310,6 +312,11 @@ class _Loops:
         for array, access, value in zip(view.results, nest.results, view.stores, strict=True):
             yield f"{self._element(array, access, points, at)} = {value};"
 
+    def _is_asked_before(self, group: LoopGroup, at: int) -> bool:
+        """Whether elements of a nest are looked at before the loops of a group."""
+        first = group.members[0].nest
+        return first == at if self.program.nests[at].reduced else not self.program.nests[first].reduced
+
     def _demand(self, at: int) -> None:
         """Add loops that look at every element of a nest before the first is written."""
         view, nest = self.view.nests[at], self.program.nests[at]
@@ -321,14 +328,25 @@ class _Loops:
             self._open_loops(at, inner, list(points.values()))
         else:
             self.out.open()
-        for array in view.demand_arrays:
-            element = self._element(array, nest.operands[array.nest_index], points, at)
-            self.out.add(f"const {array.value_c} {array.load} = {array.loaded.format(element)};")
+        loads, renamed = self._loads(at, view.demand_arrays, points)
         facts = "" if self.static else f"bcg_fail_element(why, BCG_{view.demand_status})"
-        self.out.add(*view.demand_body, f"if (!({view.demand})) return {facts or f'BCG_{view.demand_status}'};")
+        refusal = f"if (!({view.demand})) return {facts or f'BCG_{view.demand_status}'};"
+        self.out.add(*(with_names(line, renamed) for line in (*loads, *view.demand_body, refusal)))
         self.out.close(max(len(inner), 1))
 
     # ---- elements
+
+    def _loads(self, at: int, arrays: Iterable[ArrayView], points: dict[int, str]) -> tuple[list[str], dict[str, str]]:
+        """Return the lines that read operands of a nest, and its names of variables that reductions made."""
+        nest, lines, renamed = self.program.nests[at], [], {}
+        for array in arrays:
+            access = nest.operands[array.nest_index]
+            if access.number in self.given and access.number not in self._kept_elsewhere(at):
+                renamed[array.load] = array.owner
+            else:
+                element = self._element(array, access, points, at)
+                lines.append(f"const {array.value_c} {array.load} = {array.loaded.format(element)};")
+        return lines, renamed
 
     def _element(self, array: ArrayView, access: Access, points: dict[int, str], at: int) -> str:
         """Return an array's element at a point of a nest."""

@@ -26,7 +26,7 @@ from ...ops.internal_rows import ENDED
 from ...ops.table import OPS
 from ..build import Builder
 from ..folding import constant_from
-from ..nodes import Expression, Node, Operand, Reduce, topological
+from ..nodes import Expression, Node, Reduce, topological
 from .calls import called
 from .expressions import INNER_FUNCTION, Scope, parts_of
 from .frames import Frames
@@ -115,7 +115,7 @@ class _OfNumbers(Builder):
         """Refuse a reduction."""
         raise TraceError(f"{like.op.name} has nothing to reduce: {_ONE_ELEMENT}")
 
-    def remap(self, node: Node, view: object, like: Operand | None = None, dtype: object = None) -> NoReturn:
+    def remap(self, node: Node, view: object, like: Node | None = None, dtype: object = None) -> NoReturn:
         """Refuse another indexing map."""
         raise TraceError(f"there are no dims to move or add: {_ONE_ELEMENT}")
 

@@ -139,7 +139,6 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
     nests: list[Nest] = []
     guards: list[NestGuards] = []
     for at, (nest, guards_of_nest) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
-        _refuse_demands(nest, reduced_operands)
         own = tuple(by_number[access.number] for access in nest.results if access.number in by_number)
         nests.append(replace(nest, reduced=own))
         guards.append(
@@ -161,29 +160,6 @@ def _is_of(step: Step, reduced_operands: ReducedOperands) -> bool:
         case HasRank(operand=operand) | NotNegative(term=Own(operand=operand)):
             return operand in reduced_operands
     return False
-
-
-def _refuse_demands(nest: Nest, reduced_operands: dict[int, Reducing]) -> None:
-    """Refuse ops that ask something of elements where a reduction is read: they ask before anything is computed."""
-    read = next(
-        (
-            reduced_operands[access.number]
-            for access in (*nest.operands, *nest.shapes)
-            if access.number in reduced_operands
-        ),
-        None,
-    )
-    for statement in nest.body:
-        if (
-            read is not None
-            and statement.constant is None
-            and statement.op.demand_for(statement.operand_dtypes) is not None
-        ):
-            raise BcastgenError(
-                f"{statement.op.name} of integers asks of each element that it is defined there, before anything is "
-                f"computed, and this one is computed with {read.name}; cast an operand of it to float, or compute "
-                f"{read.op.name} in a kernel of its own"
-            )
 
 
 def _not_empty(

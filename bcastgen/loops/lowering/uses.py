@@ -294,8 +294,7 @@ class _Walk:
     ) -> tuple[Target, ...]:
         """Record the shapes and free extents that a view names, and return the target of each of its dims."""
         if node.like is not None:
-            self.shapes[Use(node.like.name, self.types[node.like.index], positions, targets, shape_only=True)] = None
-            return tuple((node.like.name, at) for at in range(view.rank))
+            return self._shape_of(node.like, positions, targets)
         if not isinstance(node.view, Broadcast):
             return (None,) * view.rank
         for at, dim in enumerate(view.shape):
@@ -316,6 +315,38 @@ class _Walk:
             outer = tuple(targets[at] for at in known)
             self.shapes[Use("shape", type_, places, outer, is_target_shape=True)] = None
         return tuple(self._aim(node, at, dim) for at, dim in enumerate(view.shape))
+
+    def _shape_of(self, like: Node, positions: Positions, targets: tuple[Target, ...]) -> tuple[Target, ...]:
+        """Record the uses that a value's shape comes from, and return what gives each dim its extent.
+
+        Raises
+        ------
+        BroadcastError
+            If several extents that may differ meet in a dim: which one it has is known at the call only.
+        """
+        rank = len(positions)
+        own = Seen(like, tuple(range(rank, 0, -1)), (None,) * rank)
+        found: list[dict[Target, Target]] = [{} for _ in positions]
+        for seen in self.everything(own):
+            if not isinstance(seen.node, Operand):
+                continue
+            type_, places = self.types[seen.node.index], seen.positions or ()
+            inside = [None if at is None else rank - at for at in places]
+            for dim, (at, aim) in enumerate(zip(inside, seen.targets or (), strict=True)):
+                if at is not None and (aim is not None or not type_.dims[dim].is_one):
+                    given = aim or (seen.node.name, dim)
+                    # Dims of one name, or of one known extent, are the same.
+                    found[at].setdefault(given if type_.dims[dim].value is None else type_.dims[dim], given)
+            outer = tuple(None if at is None else positions[at] for at in inside)
+            aims = tuple(None if at is None else targets[at] for at in inside)
+            self.shapes[Use(seen.node.name, type_, outer, aims, shape_only=True)] = None
+        if any(len(each) > 1 for each in found):
+            names = dict.fromkeys(one.name for one in topological((like,)) if isinstance(one, Operand))
+            raise BroadcastError(
+                f"a shape is taken from a value that is computed from {', '.join(map(repr, names))}, which may stretch "
+                "each other; take it from one operand, or declare their extents"
+            )
+        return tuple(next(iter(each.values()), Dim(1)) for each in found)
 
     def _aim(self, node: Remap, at: int, dim: Dim | None) -> Target:
         """Return a dim's target: the extent its view names, or the operand that stands for the caller's extent."""

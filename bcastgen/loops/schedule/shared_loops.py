@@ -7,7 +7,8 @@ In: a loop program with reductions.  Out: a :class:`LoopGroup` for each set of l
 What a reduction gives is then one value inside the shared loops, and needs no memory. It does need some where a nest
 reads it elsewhere: `in_memory` has these. Shared loops are the dims that reductions keep. Another nest joins them if it
 reads what they give at the loops' own point, and if its dims are known to have the same extents: those of the same
-operands' dims.
+operands' dims. Where elements that are computed from reduced values may be refused, nests share no loops: the reduced
+values of all points are made before the first result is written.
 
 Standalone C has shared loops. The run time, which finds out at a call whether a row fits in a cache, lets nests share
 passes over some rows instead: see `shared_rows`.
@@ -18,6 +19,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ...core.frozen import dataclass
+from ..analysis.demands import demands_reduced
 from ..nest import Access, LoopProgram, Nest, Reducing
 
 __all__ = ["LoopGroup", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
@@ -105,6 +107,7 @@ class _Grouping:
     def __init__(self, program: LoopProgram) -> None:
         self.program = program
         self.keys = extent_keys(program)
+        self.apart = any(demands_reduced(program, nest) for nest in program.nests)
         self.groups: list[list[Member]] = []
         self.sources: dict[int, tuple[int, int, Reducing]] = {}  # operand: its group, nest, and how it is made
         self.in_memory: set[int] = set()
@@ -115,7 +118,7 @@ class _Grouping:
         read = [access for access in nest.operands if access.number in self.sources]
         # The reduced values that it reads have to be complete, so a group before the last that gives one is too early.
         earliest = max((self.sources[access.number][0] for access in read), default=0)
-        for group in range(earliest, len(self.groups)):
+        for group in range(len(self.groups) if self.apart else earliest, len(self.groups)):
             dims = self._dims_in(group, at, nest, read)
             if dims is not None:
                 break
