@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
+from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from ..core.dtypes import in_numpy_code
-from ..core.errors import ArgumentError
+from ..core.errors import ArgumentError, BroadcastError
 from ..core.options import is_hashable
 from ..core.source_lines import with_short_tracebacks
 from ..expr.build import Builder
@@ -25,6 +28,9 @@ from ..kernel.kernel import Kernel
 from ..pipeline.options import Options
 
 __all__ = ["reduction_function"]
+
+# The arguments that may be operands of the kernel.
+ARRAYS = (CHOICE, "mean")
 
 
 def reduction_function(name: str) -> Callable[..., Any] | None:
@@ -43,27 +49,63 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
 
     @with_short_tracebacks
     @wraps(function)
-    def reduce(x: Any, axis: Any = None, *, out: Any = None, **options: Any) -> Any:
-        given = {"axis": tuple(axis) if isinstance(axis, list) else axis, **options}
-        if any(map(is_tracer, (x, *options.values()))):
+    def reduce(x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
+        given = _by_name(name, args, options) if args else options
+        out = given.pop("out", out)
+        if any(map(is_tracer, (x, *given.values()))):
             return function(x, **given)
         if given.get("dtype") is not None:
             given["dtype"] = in_numpy_code(given["dtype"])
+        arrays = tuple(one for one in ARRAYS if _is_array(given.get(one)))
+        operands = [given.pop(one) for one in arrays]
         for option, value in given.items():
-            if option != CHOICE and not is_hashable(value):
+            if isinstance(value, np.ndarray) and value.ndim == 0:
+                given[option] = value[()]
+            elif not is_hashable(value):
                 raise ArgumentError(f"{name}(): {option}={value!r} is no value that it takes")
-        masks = [] if given.get(CHOICE, True) is True else [given.pop(CHOICE)]
-        return _kernel(name, bool(masks), tuple(sorted(given.items())))(x, *masks, out=out)
+        settings = tuple(sorted(given.items()))
+        # Values that are equal may differ: 1, 1.0 and True do, as 0.0 and -0.0.
+        kernel = _kernel(name, arrays, settings, repr(settings))
+        if out is not None:
+            _check_out(kernel, (x, *operands), out)
+        return kernel(x, *operands, out=out)
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__module__ = "bcastgen"
     return reduce
 
 
+def _by_name(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by name, which NumPy's function takes in the same places."""
+    places = [
+        one.name for one in signature(FUNCTIONS[name]).parameters.values() if one.kind == one.POSITIONAL_OR_KEYWORD
+    ]
+    given = dict(zip(places[1:], args, strict=False))
+    twice = [one for one in given if one in options]
+    if len(given) < len(args) or twice:
+        what = f"it was given {twice[0]} twice" if twice else f"{len(args) + 1} were given"
+        raise ArgumentError(f"{name}() takes {', '.join(places)} by position, and {what}; name the others")
+    return given | options
+
+
+def _is_array(value: Any) -> bool:
+    """Whether an argument is an operand of the kernel: what has elements, or a number of NumPy's."""
+    return value is not None and value is not True and not isinstance(value, (bool, int, float, str, type))
+
+
+def _check_out(kernel: Kernel, operands: tuple[Any, ...], out: Any) -> None:
+    """Raise a BroadcastError unless `out` has the result's shape: a reduction is not broadcast to it, as in NumPy."""
+    (one,) = out if isinstance(out, tuple) else (out,)
+    shape = kernel.result_shape(*map(np.shape, operands))
+    if np.shape(one) != shape:
+        raise BroadcastError(
+            f"{kernel.__name__}(): out has shape {np.shape(one)}, and the result {shape}; pass an array of that shape"
+        )
+
+
 @lru_cache(maxsize=1024)
-def _kernel(name: str, has_mask: bool, options: tuple[tuple[str, Any], ...]) -> Kernel:
-    builder = Builder(("a", CHOICE)[: 1 + has_mask])
-    a, *masks = (Tracer(builder, operand) for operand in builder.operands)
-    made = FUNCTIONS[name](a, **dict(options), **({CHOICE: masks[0]} if masks else {}))
-    names = tuple(operand.name for operand in builder.operands)
-    return Kernel(builder.finish((made.node,)), name, names, options=Options(name))
+def _kernel(name: str, arrays: tuple[str, ...], options: tuple[tuple[str, Any], ...], shown: str) -> Kernel:
+    builder = Builder(("a", *arrays))
+    a, *others = (Tracer(builder, operand) for operand in builder.operands)
+    made = FUNCTIONS[name](a, **dict(options), **dict(zip(arrays, others, strict=True)))
+    return Kernel(builder.finish((made.node,)), name, ("a", *arrays), options=Options(name))

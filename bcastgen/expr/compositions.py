@@ -81,6 +81,11 @@ def apart_from(x: Any, mean: Any) -> Any:
     return _applied(OPS["subtract"], (x, mean), Notes(deviation=True))
 
 
+def initial_of(like: Any, value: Any, name: str) -> Any:
+    """Return the initial value of a reduction of this name, in the dtype of what it is combined with."""
+    return _applied(OPS["full_like"], (like, value), Notes(initial=name))
+
+
 def in_dtype_of(like: Any, value: Any) -> Any:
     """Return the value, converted to the dtype of another one, of which nothing else is used."""
     return _applied(OPS["full_like"], (like, value), Notes(dtype_only=True))

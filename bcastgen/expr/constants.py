@@ -32,6 +32,7 @@ __all__ = [
     "CALLED",
     "OF_NUMBERS",
     "check_casting",
+    "check_initial",
     "check_mask",
     "check_mean",
     "converted",
@@ -124,6 +125,31 @@ def check_mask(name: str, kind: DType | Weak) -> None:
     """Raise a DTypeError unless a reduction takes masks of this type: bools, or a Python int, as in NumPy."""
     if kind is not BOOL and kind is not WEAK_INT:
         raise DTypeError(f"{name}: where= has dtype {kind}, expected bool; write where=mask != 0")
+
+
+def check_initial(name: str, target: DType, node: Node) -> None:
+    """Raise an error for a Python number that cannot be the initial value of a reduction of this dtype, as in NumPy.
+
+    Raises
+    ------
+    DomainError
+        If it is NaN, and the dtype has none.
+    RangeError
+        If the dtype of integers does not hold it; a float is cut to an integer.
+    DTypeError
+        If it is complex, and the dtype is not.
+    """
+    if not isinstance(node, Constant) or target.is_complex or target.kind == "bool":
+        return
+    value = node.value
+    if isinstance(value, complex):
+        raise DTypeError(f"{name}: initial={value!r} is complex, and the result {target}; give a real number")
+    if not target.is_integer or not isinstance(value, float):
+        return
+    if value != value:
+        raise DomainError(f"{name}: initial={value!r} has no value in {target}; give an integer")
+    if not target.min <= value <= target.max:
+        raise RangeError(f"{name}: initial={value!r} is out of bounds for {target}; give an integer that it holds")
 
 
 def check_mean(kind: DType, mean: DType) -> None:

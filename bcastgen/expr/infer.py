@@ -39,6 +39,7 @@ from .build import Builder
 from .constants import (
     OF_NUMBERS,
     check_casting,
+    check_initial,
     check_mask,
     check_mean,
     converted,
@@ -236,6 +237,8 @@ class _Inference:
             return self._as(operands[1], concrete(self._resolved(operands[0])))
         if notes.deviation:
             check_mean(concrete(self._resolved(operands[0])), concrete(self._resolved(operands[1])))
+        if notes.initial:
+            check_initial(notes.initial, concrete(self._resolved(operands[0])), operands[1])
         if notes.mask:
             check_mask(notes.mask, self.types[operands[0]])
         # Of what is real the method gives the array itself, and the function an int8 for bools.

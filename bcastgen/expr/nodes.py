@@ -73,6 +73,7 @@ class Notes:
     dtype_only : nothing of the first operand is used but its dtype.
     deviation : the difference of a value and its mean.
     mask : the name of the reduction whose mask the first operand is.
+    initial : the name of the reduction whose initial value the second operand is.
     """
 
     called: bool = False
@@ -89,6 +90,7 @@ class Notes:
     dtype_only: bool = False
     deviation: bool = False
     mask: str = ""
+    initial: str = ""
 
     @property
     def given(self) -> dict[str, bool | int | str]:

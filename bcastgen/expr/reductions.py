@@ -9,18 +9,19 @@ Those that skip NaN (`nansum`) choose by a mask what the others combine.
 
 from __future__ import annotations
 
+import math
+import numbers
 import operator
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import TraceError
+from ..core.errors import ArgumentError, TraceError
 from ..core.frozen import dataclass
-from ..ops.rows.reductions import REDUCTIONS
+from ..ops.rows.reductions import REDUCTIONS, Reduction
 from . import refusals
-from .compositions import apart_from, chosen, in_dtype_of, ones_like
+from .compositions import apart_from, chosen, in_dtype_of, initial_of, ones_like
 from .nodes import Node, Operand, Reduce, Remap, children, topological
 from .views import NewAxes
 
@@ -40,12 +41,28 @@ def _reduced(
     # NumPy takes integers of Python's alone here.
     if not (isinstance(keepdims, int) and keepdims in (0, 1)):
         raise TraceError(f"{name}: keepdims={keepdims!r} is neither True nor False; write bool(...)")
-    return x.reduced(Reduce(REDUCTIONS[name], x.node, axes, bool(keepdims), initial, ddof))
+    return x.reduced(Reduce(_row(name), x.node, axes, bool(keepdims), initial, ddof))
+
+
+def _skips_nan(name: str) -> bool:
+    return name.startswith("nan")
+
+
+def _row(name: str) -> Reduction:
+    """Return the row that combines the elements of a reduction of this name."""
+    return REDUCTIONS[name.removeprefix("nan")]
+
+
+def _doc(name: str) -> str:
+    return f"{_row(name).doc.removesuffix('.')} that are not NaN." if _skips_nan(name) else _row(name).doc
 
 
 def _axes(name: str, axis: Any) -> tuple[int, ...]:
     try:
-        return tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else (operator.index(axis),)
+        given = axis if isinstance(axis, tuple) else (axis,)
+        if any(isinstance(one, (bool, np.bool_)) for one in given):
+            raise TypeError
+        return tuple(map(operator.index, given))
     except TypeError:
         raise TraceError(f"{name}: axis={axis!r} is neither an integer nor a tuple of integers") from None
 
@@ -57,6 +74,8 @@ def _chosen(name: str, x: Tracer, where: Any, other: Any) -> Tracer:
 
 def _mask(name: str, x: Tracer, where: Any) -> Any:
     """Return the mask of a value's elements, which is broadcast to the value, as in NumPy: it does not stretch it."""
+    if type(where) is _Fitted:
+        return where.mask
     if not hasattr(where, "reduced"):
         if isinstance(where, (bool, np.bool_)):
             return where
@@ -71,6 +90,13 @@ def _mask(name: str, x: Tracer, where: Any) -> Any:
         return where.shaped_as(x)
     (operand,) = own.most
     return where.shaped_as(type(x)(x.builder, operand))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A mask that is broadcast to a value already."""
+
+    mask: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +141,11 @@ def _in(x: Tracer, dtype: Any) -> Tracer:
     return x if dtype is None else x.astype(dtype)
 
 
-def _initial(like: Tracer, value: Any) -> Tracer:
+def _initial(name: str, like: Tracer, value: Any) -> Tracer:
     """Return an initial value, which NumPy converts to the dtype of what it is combined with, whatever it was."""
-    return np.full_like(like, value)
+    if not (hasattr(value, "reduced") or isinstance(value, (numbers.Number, np.bool_))):
+        raise ArgumentError(f"{name}: initial={value!r} is no number; give one")
+    return initial_of(like, value, name)
 
 
 def _no_out(name: str, out: Any) -> None:
@@ -138,25 +166,34 @@ def _total(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable
         where: Any = True,
     ) -> Tracer:
         _no_out(name, out)
-        made = _in(_reduced(name, _chosen(name, _in(a, dtype), where, none), axis, keepdims), dtype)
-        return made if initial is None else combine(made, _initial(made, initial))
+        values = chosen(_is_number(name, a), a, none, name) if _skips_nan(name) else a
+        made = _in(_reduced(name, _chosen(name, _in(values, dtype), where, none), axis, keepdims), dtype)
+        return made if initial is None else combine(made, _initial(name, made, initial))
 
-    function.__doc__ = REDUCTIONS[name].doc
+    function.__doc__ = _doc(name)
     return function
 
 
-def _extreme(name: str, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
+def _extreme(name: str, pick: Callable[[Any, Any], Any], worst: float) -> Callable[..., Tracer]:
+    """Return an extreme; of the elements that are not NaN it is NaN where all are, as fmax and fmin give."""
+
     def function(
         a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Tracer:
         _no_out(name, out)
         if where is not True and initial is None:
-            raise TraceError(f"{name}: where= needs initial=, the value of no elements; give one")
-        values = a if where is True else _chosen(name, a, where, _initial(a, initial))
-        made = _reduced(name, values, axis, keepdims, initial is not None)
-        return made if initial is None else combine(made, _initial(made, initial))
+            raise ArgumentError(f"{name}: where= needs initial=, the value of no elements; give one")
+        values = chosen(_is_number(name, a), a, in_dtype_of(a, worst), name) if _skips_nan(name) else a
+        if where is not True:
+            values = _chosen(name, values, where, _initial(name, a, initial))
+        best = _reduced(name, values, axis, keepdims, initial is not None)
+        best = best if initial is None else pick(best, _initial(name, best, initial))
+        if not _skips_nan(name) or (initial is not None and initial == initial):
+            return best
+        some = _reduced("any", _is_number(name, a, where), axis, keepdims)
+        return np.where(some, best, in_dtype_of(best, np.nan))
 
-    function.__doc__ = REDUCTIONS[name].doc
+    function.__doc__ = f"{_doc(name).removesuffix('.')}; NaN where all are." if _skips_nan(name) else _doc(name)
     return function
 
 
@@ -165,7 +202,7 @@ def _truth(name: str, other: bool) -> Callable[..., Tracer]:
         _no_out(name, out)
         return _reduced(name, _chosen(name, a != 0, where, other), axis, keepdims)
 
-    function.__doc__ = REDUCTIONS[name].doc
+    function.__doc__ = _doc(name)
     return function
 
 
@@ -174,7 +211,7 @@ def _index(name: str) -> Callable[..., Tracer]:
         _no_out(name, out)
         return _reduced(name, a, axis, keepdims)
 
-    function.__doc__ = REDUCTIONS[name].doc
+    function.__doc__ = _doc(name)
     return function
 
 
@@ -188,10 +225,10 @@ def mean(
 
 
 def _mean(
-    name: str, x: Tracer, axis: Any, keepdims: bool, where: Any, ddof: int = 0, counted: Tracer | None = None
+    name: str, x: Tracer, axis: Any, keepdims: bool, where: Any, ddof: float = 0, counted: Tracer | None = None
 ) -> Tracer:
     """Return a mean of the elements that `where` chooses; their number is that of another value, if one is given."""
-    if where is True and counted is None:
+    if where is True and counted is None and isinstance(ddof, int) and ddof >= 0:
         return _reduced("mean", x, axis, keepdims, ddof=ddof)
     counted = x if counted is None else counted
     # The quotient has the dtype of one by a number, and the sum is at least an f32.
@@ -203,39 +240,61 @@ def _mean(
     return in_dtype_of(like, ratio)
 
 
-def var(
-    a: Tracer,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
+def _spread(name: str, doc: str) -> Callable[..., Tracer]:
+    """Return a variance, or its square root, of all elements or of those that are not NaN."""
+    of_numbers, root = _skips_nan(name), name.endswith("std")
+
+    def function(
+        a: Tracer,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Tracer:
+        _no_out(name, out)
+        count = _correction(name, ddof, correction)
+        mask = where
+        if of_numbers or where is not True:
+            mask = _Fitted(_is_number(name, a, where) if of_numbers else _mask(name, a, where))
+        made = _variance(name, a, axis, dtype, keepdims, mask, mean, count)
+        if of_numbers:
+            more = _reduced("sum", mask.mask, axis, keepdims) > count
+            # As in NumPy, values that cannot be NaN have the variance that `var` gives them.
+            never = np.logical_not(np.isnan(in_dtype_of(a, np.nan)))
+            made = np.where(np.logical_or(more, never), made, in_dtype_of(made, np.nan))
+        return np.sqrt(made) if root else made
+
+    function.__doc__ = doc
+    return function
+
+
+def _variance(
+    name: str, a: Tracer, axis: Any, dtype: Any, keepdims: bool, where: Any, mean: Any, ddof: float
 ) -> Tracer:
-    """Mean of the squared distances from the mean."""
-    _no_out("var", out)
-    if correction is not None and ddof != 0:
-        raise TraceError("var: ddof= and correction= are two names of one number; give one of them")
-    count = ddof if correction is None else correction
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise TraceError(f"var: ddof={count!r} is no integer of 0 or more")
     # As in NumPy the operand keeps its dtype in the difference: that of the mean may hold fewer of its digits.
-    middle = _in(_mean("var", _in(a, dtype), axis, True, where), dtype) if mean is None else mean
+    middle = _in(_mean(name, _in(a, dtype), axis, True, where), dtype) if mean is None else mean
     apart = apart_from(a, middle)  # the product with its conjugate is real
     squares = _in(np.real(apart * np.conjugate(apart)), dtype)
     if mean is not None and dtype is None:
         # A mean of integers is a float64, whatever dtype the one that is given has.
         squares = squares * ones_like(np.real(a) / 1)
-    return _in(_mean("var", squares, axis, keepdims, where, int(count), None if mean is None else a), dtype)
+    return _in(_mean(name, squares, axis, keepdims, where, ddof, None if mean is None else a), dtype)
 
 
-@wraps(var, assigned=())
-def std(a: Tracer, *args: Any, **options: Any) -> Tracer:
-    """Square root of the variance."""
-    return np.sqrt(var(a, *args, **options))
+def _correction(name: str, ddof: Any, correction: Any) -> int | float:
+    """Return what the number of elements is lessened by."""
+    if correction is not None and ddof != 0:
+        raise ArgumentError(f"{name}: ddof= and correction= are two names of one number; give one of them")
+    given = ddof if correction is None else correction
+    count = given.item() if isinstance(given, np.generic) else given
+    if not isinstance(count, (int, float)):
+        raise ArgumentError(f"{name}: ddof={given!r} is no real number")
+    return int(count) if math.isfinite(count) and count == int(count) else count
 
 
 def ptp(a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False) -> Tracer:
@@ -257,6 +316,8 @@ def logsumexp(a: Tracer, axis: Any = None, b: Any = None, keepdims: bool = False
     """Logarithm of the sum of exponentials, which do not overflow."""
     if b is not None:
         raise TraceError("logsumexp: b= is not supported in a kernel; write log(sum(b * exp(x)))")
+    # As in SciPy, integers are float64s; their differences could wrap.
+    a = a / 1
     most = _reduced("max", a, axis, True)
     # Infinities cancel nothing: exp(-inf - -inf) is no number.
     shift = np.where(np.isfinite(most), most, 0)
@@ -275,43 +336,6 @@ def _is_number(name: str, x: Tracer, where: Any = True) -> Any:
     return numbers if where is True else np.logical_and(numbers, _mask(name, x, where))
 
 
-def _total_of_numbers(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
-    total = _total(name, none, combine)
-
-    def function(
-        a: Tracer,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Tracer:
-        kept = chosen(_is_number(f"nan{name}", a), a, none, name)
-        return total(kept, axis, dtype, out, keepdims, initial, where)
-
-    function.__doc__ = f"{REDUCTIONS[name].doc.removesuffix('.')} that are not NaN."
-    return function
-
-
-def _extreme_number(name: str, pick: Callable[[Any, Any], Any], worst: float) -> Callable[..., Tracer]:
-    """Return an extreme of the elements that are not NaN; NaN where all are, as fmax and fmin give."""
-    extreme = _extreme(name, pick)
-
-    def function(
-        a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
-    ) -> Tracer:
-        numbers = _is_number(f"nan{name}", a)
-        best = extreme(chosen(numbers, a, in_dtype_of(a, worst), name), axis, out, keepdims, initial, where)
-        if initial is not None and initial == initial:
-            return best
-        some = _reduced("any", numbers if where is True else _is_number(f"nan{name}", a, where), axis, keepdims)
-        return np.where(some, best, in_dtype_of(best, np.nan))
-
-    function.__doc__ = f"{REDUCTIONS[name].doc.removesuffix('.')} that are not NaN; NaN where all are."
-    return function
-
-
 def nanmean(
     a: Tracer, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Tracer:
@@ -319,55 +343,28 @@ def nanmean(
     return mean(a, axis, dtype, out, keepdims, where=_is_number("nanmean", a, where))
 
 
-def nanvar(
-    a: Tracer,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> Tracer:
-    """Variance of the elements that are not NaN; NaN where there are no more than `ddof`."""
-    numbers = _is_number("nanvar", a, where)
-    made = var(a, axis, dtype, out, ddof, keepdims, where=numbers, mean=mean, correction=correction)
-    more = _reduced("sum", numbers, axis, keepdims) > (ddof if correction is None else correction)
-    # As in NumPy, values that cannot be NaN have the variance that `var` gives them.
-    never = np.logical_not(np.isnan(in_dtype_of(a, np.nan)))
-    return np.where(np.logical_or(more, never), made, in_dtype_of(made, np.nan))
-
-
-@wraps(nanvar, assigned=())
-def nanstd(a: Tracer, *args: Any, **options: Any) -> Tracer:
-    """Square root of the variance of the elements that are not NaN."""
-    return np.sqrt(nanvar(a, *args, **options))
-
-
 # By the name that users know; `amin` and `amax` are NumPy's older names.
 FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "sum": _total("sum", 0, np.add),
     "prod": _total("prod", 1, np.multiply),
     "mean": mean,
-    "var": var,
-    "std": std,
-    "min": _extreme("min", np.minimum),
-    "max": _extreme("max", np.maximum),
+    "var": _spread("var", "Mean of the squared distances from the mean."),
+    "std": _spread("std", "Square root of the variance."),
+    "min": _extreme("min", np.minimum, np.inf),
+    "max": _extreme("max", np.maximum, -np.inf),
     "any": _truth("any", False),
     "all": _truth("all", True),
     "argmin": _index("argmin"),
     "argmax": _index("argmax"),
     "count_nonzero": count_nonzero,
     "logsumexp": logsumexp,
-    "nansum": _total_of_numbers("sum", 0, np.add),
-    "nanprod": _total_of_numbers("prod", 1, np.multiply),
-    "nanmin": _extreme_number("min", np.fmin, np.inf),
-    "nanmax": _extreme_number("max", np.fmax, -np.inf),
+    "nansum": _total("nansum", 0, np.add),
+    "nanprod": _total("nanprod", 1, np.multiply),
+    "nanmin": _extreme("nanmin", np.fmin, np.inf),
+    "nanmax": _extreme("nanmax", np.fmax, -np.inf),
     "nanmean": nanmean,
-    "nanvar": nanvar,
-    "nanstd": nanstd,
+    "nanvar": _spread("nanvar", "Variance of the elements that are not NaN; NaN where there are no more than `ddof`."),
+    "nanstd": _spread("nanstd", "Square root of the variance of the elements that are not NaN."),
 }
 FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
 _METHODS = "sum prod mean var std min max any all argmin argmax".split()

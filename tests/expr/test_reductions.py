@@ -31,3 +31,21 @@ def test_those_that_skip_nan_give_what_numpy_gives(case):
             np.testing.assert_allclose(one, right, 2e-3 if dtype == "f2" else 1e-13)
     masked = bg.jit(lambda x, mask: function(x, axis=0, where=mask, **options))(x, mask)
     np.testing.assert_allclose(masked, function(x, axis=0, where=mask, **options), 2e-3 if dtype == "f2" else 1e-13)
+
+
+@pytest.mark.parametrize("dtype", "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8".split())
+def test_logsumexp_has_no_integers_that_wrap(dtype):
+    kind = np.dtype(dtype)
+    bounds = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind) if kind.kind in "iu" else None
+    x = np.array([[0, 1, 1], [1, 0, 0]], kind)
+    if bounds is not None:
+        ends = [[bounds.min, bounds.max, 3], [bounds.max, bounds.max - 1, bounds.min]]
+        x = np.concatenate([x, np.array(ends, kind)])
+    found = bg.jit(lambda x: bg.logsumexp(x, axis=1))(x)
+    # scipy.special.logsumexp has these dtypes.
+    assert found.dtype == (kind if kind.kind == "f" else np.float64)
+    wide = x.astype(np.longdouble)
+    most = wide.max(axis=1, keepdims=True)
+    exact = np.log(np.exp(wide - most).sum(axis=1)) + most[:, 0]
+    np.testing.assert_allclose(found, exact, 2e-3 if dtype == "f2" else 1e-6 if dtype == "f4" else 1e-13)
+    np.testing.assert_array_equal(bg.logsumexp(x, axis=1), found)

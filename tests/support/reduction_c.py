@@ -72,12 +72,23 @@ def _calls(programs: Iterable[Program], kernels: _Kernels) -> Iterator[tuple[Pro
         except (bg.BcastgenError, TypeError) as error:
             if "no elements has no value" in str(error) or "has extent 0, expected 1" in str(error):
                 continue
+            if _is_refused_by_numpy(program):
+                continue
             raise AssertionError(f"{program}: {error}") from error
         with np.errstate(all="ignore"):
             try:
                 yield program, emitted, np.asarray(kernel(*program.operands)), ""
-            except bg.BroadcastError as error:
+            except (bg.BroadcastError, bg.DomainError) as error:
                 yield program, emitted, None, str(error)
+
+
+def _is_refused_by_numpy(program: Program) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            program.function()(*program.operands)
+    except ValueError:
+        return True
+    return False
 
 
 def differences(programs: Iterable[Program], directory: Path, build: tuple[str, tuple[str, ...]] = BUILD) -> list[str]:
@@ -86,12 +97,14 @@ def differences(programs: Iterable[Program], directory: Path, build: tuple[str, 
     used = {id(emitted): emitted for _, emitted, *_ in calls}
     harness = Harness(list(used.values()), directory)
     cases = []
-    for program, emitted, expected, _ in calls:
+    for program, emitted, expected, said in calls:
         case = Case(emitted)
         for x in program.operands:
             case.array(x)
-        result = np.zeros(() if expected is None else expected.shape, emitted.results[0].np)
-        cases.append(case.array(result))
+        shape = () if expected is None else expected.shape
+        if "outside the domain" in said:
+            shape = program.kernel().result_shape(*(x.shape for x in program.operands))
+        cases.append(case.array(np.zeros(shape, emitted.results[0].np)))
     outcomes = harness.build(build[0], build[1]).run(*cases)
     found = []
     for (program, emitted, expected, said), outcome in zip(calls, outcomes, strict=True):
@@ -103,6 +116,9 @@ def differences(programs: Iterable[Program], directory: Path, build: tuple[str, 
 
 
 def _difference(expected: Any, said: str, got: Any, status: str, message: str) -> str:
+    if expected is None and status == "DOMAIN" and not message:
+        # C for known extents returns the status alone.
+        return "" if "outside the domain" in said else f"{status}, expected {said!r}"
     if expected is None:
         return "" if message and said.startswith(message) else f"{status} {message!r}, expected {said!r}"
     if status not in ("OK", ""):

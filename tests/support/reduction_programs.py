@@ -29,10 +29,17 @@ _NAMES = ("sum", "prod", "mean", "min", "max", "any", "all", "argmin", "argmax",
 _BEFORE = ("x", "x", "x", "x + y", "x * y", "x - y", "np.where(x > y, x, y)")
 _AFTER = ("r", "r", "r + 1", "x - r", "r * y", "r")
 # Moved and reduced values, whose shapes are no operand's.
-_SHAPED = ("x.T", "x[None]", "np.max(x, axis=0, keepdims=True)", "np.min(x, axis=-1, keepdims=True)", "np.max(x, axis=0)")
+_SHAPED = (
+    "x.T",
+    "x[None]",
+    "np.max(x, axis=0, keepdims=True)",
+    "np.min(x, axis=-1, keepdims=True)",
+    "np.max(x, axis=0)",
+)
 # Of integers: powers, which ask of each exponent that it is not negative.
 _POWERS_BEFORE = ("x ** y", "y ** x", "x ** np.abs(y)")
 _POWERS_AFTER = ("x ** r", "r ** y", "y ** np.abs(r)", "x ** y - r")
+_MASKS = ("y", "y", "y.T", "v", "np.max(v, axis=0)")
 _INTEGERS = ("sum", "prod", "min", "max", "count_nonzero")
 # Programs of one dtype and rank share so many texts, so that most of the time is spent on running kernels.
 _TEXTS = 8
@@ -64,31 +71,34 @@ class Program:
         has_powers = self.dtype.kind in "iu" and random.random() < 0.3
         name = str(random.choice(_INTEGERS if has_powers else allowed))
         before = str(random.choice(_BEFORE + (_POWERS_BEFORE if has_powers else ())))
-        is_shaped = not has_powers and random.random() < 0.3 and (rank > 1 or self.dtype.kind != "c")
+        is_shaped = not has_powers and rank > 1 and random.random() < 0.3
         if is_shaped:
             before = str(random.choice(_SHAPED[: 2 if self.dtype.kind == "c" else None]))
-            rank += before == "x[None]"
-            rank -= before == "np.max(x, axis=0)"
+            rank += (before == "x[None]") - (before == "np.max(x, axis=0)")
         count = int(random.integers(1, rank + 1))
         dims = [int(d) - (rank if random.random() < 0.5 else 0) for d in random.permutation(rank)[:count]]
         axis: Any = None if random.random() < 0.25 else dims[0] if name.startswith("arg") or count == 1 else tuple(dims)
-        before = str(random.choice(_BEFORE))
-        if self.dtype.kind == "b" and "-" in before:
+        if self.dtype.kind == "b" and before == "x - y":
             before = "x"
         if self.dtype.kind == "c" and "where" in before:
             before = "x * y"
         keepdims = random.random() < 0.5
-        after = str(random.choice(_AFTER)) if keepdims else "r"
+        after = (
+            str(random.choice(_AFTER + (_POWERS_AFTER if has_powers else ()))) if keepdims and not is_shaped else "r"
+        )
         if self.dtype.kind == "b" and "-" in after:
             after = "r"
         options = [f"axis={axis}", f"keepdims={keepdims}"]
         if random.random() < 0.2 and name in ("sum", "prod", "min", "max") and self.dtype.kind not in "bc":
             options.append("initial=3")
-            if random.random() < 0.5:
-                options.append("where=y > 1")
+        has_mask = name not in ("argmin", "argmax", "count_nonzero", "min", "max") or "initial=3" in options
+        if has_mask and self.dtype.kind not in "bc" and random.random() < (0.5 if is_shaped else 0.2):
+            # Of several operands it is not known before the call which gives a dim its extent.
+            fits_any = "y" not in before
+            options.append(f"where={random.choice(_MASKS if fits_any else _MASKS[:1])} > 1")
         if random.random() < 0.2 and name in ("var", "std"):
             options.append("ddof=1")
-        return f"r = np.{name}({before}, {', '.join(options)}); return {after}"
+        return f"v = {before}; r = np.{name}(v, {', '.join(options)}); return {after}"
 
     def _smaller(self, random: np.random.Generator) -> tuple[int, ...]:
         shape = tuple(1 if random.random() < 0.3 else n for n in self.shape)
@@ -101,7 +111,11 @@ class Program:
         if self.dtype.kind == "b":
             memory: Array = random.random(stretched) < 0.5
         elif self.dtype.kind in "iu":
-            memory = random.integers(0 if self.dtype.kind == "u" else -9, 10, stretched).astype(self.dtype)
+            # Powers ask for exponents of 0 or more: often of each, sometimes of all but one.
+            low = 0 if self.dtype.kind == "u" or random.random() < 0.6 else -9
+            memory = random.integers(low, 10, stretched).astype(self.dtype)
+            if self.dtype.kind == "i" and memory.size and random.random() < 0.2:
+                memory.flat[int(random.integers(memory.size))] = -1
         else:
             memory = (random.integers(-64, 65, stretched) / 16).astype(self.dtype)
             if self.dtype.kind == "c":
@@ -121,7 +135,7 @@ class Program:
         `after` is what is returned, in place of what the text says.
         """
         names: dict[str, Any] = {"np": np}
-        text = self.text if not after else f"{self.text.split(';')[0]}; return {after}"
+        text = self.text if not after else f"{self.text.rpartition(';')[0]}; return {after}"
         if wide and self.dtype.kind in "iub":
             text = re.sub(r"np\.(mean|var|std)\((.*?), axis=", r"np.\1(\2, dtype=np.longdouble, axis=", text)
         lines = "\n".join(f"    {line.strip()}" for line in text.split(";"))
@@ -144,7 +158,7 @@ class Program:
                 expected = None
             try:
                 found = np.asarray(self.kernel()(*self.operands))
-            except bg.BroadcastError as error:
+            except (bg.BroadcastError, bg.DomainError) as error:
                 return "" if expected is None else f"refused: {error}"
             if expected is None:
                 return "accepted, but NumPy refuses it"
@@ -178,8 +192,8 @@ class Program:
         `unit` is the relative error of a value. Integers are computed with in their own type here as there, so that
         those which wrap have their values of after that.
         """
-        first, after = (part.strip() for part in self.text.split(";"))
-        values = np.asarray(self._evaluate(first.split("(", 1)[1].split(", axis=")[0], operands))
+        before, first, after = (part.strip() for part in self.text.split(";"))
+        values = np.asarray(self._evaluate(before.removeprefix("v = "), operands))
         wide = np.clongdouble if values.dtype.kind == "c" else np.longdouble
         finite = np.abs(values[np.isfinite(values)].astype(wide))
         most = max(float(finite.max()) if finite.size else 0.0, 3.0)
