@@ -155,15 +155,19 @@ def _read(node: Apply) -> tuple[Node, ...]:
 
 
 def _raised_along(builder: Builder, node: Reduce) -> Node:
-    """Return the node of a reduction's errors: an infinity of finite elements, and a NaN of others."""
-    finite, nan = (
-        builder.reduce(
-            replace(node, op=REDUCTIONS[joins], dtype=None, ddof=0), builder.apply(OPS[test], (node.operand,))
-        )
-        for joins, test in (("all", "isfinite"), ("any", "isnan"))
-    )
-    text = parse("where(isinf(r) & finite, over, where(isnan(r) & ~nan, invalid, none))")
-    given: dict[str, Node] = {"r": node, "finite": finite, "nan": nan}
+    """Return the node of a reduction's errors: an infinity of finite elements, and a NaN of others.
+
+    An infinite mean of no more elements than `ddof` is a quotient by 0.
+    """
+
+    def joined(name: str, of: Node) -> Node:
+        return builder.reduce(replace(node, op=REDUCTIONS[name], dtype=None, ddof=0), of)
+
+    finite, nan = (builder.apply(OPS[test], (node.operand,)) for test in ("isfinite", "isnan"))
+    count = joined("sum", builder.apply(OPS["equal"], (nan, nan)))
+    over = f"where(count <= {node.ddof}, pole, over)" if node.ddof else "over"
+    text = parse(f"where(isinf(r) & finite, {over}, where(isnan(r) & ~nan, invalid, none))")
+    given: dict[str, Node] = {"r": node, "finite": joined("all", finite), "nan": joined("any", nan), "count": count}
     given |= {name: builder.constant(np.uint8(bit)) for name, bit in _BITS.items()}
     return builder.inline(text, tuple(given[operand.name] for operand in text.operands))[0]
 
@@ -174,7 +178,12 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
     names = operand_names(len(read))
     finite, nan = (f" {word} ".join(f"{test}({name})" for name in names) for word, test in _TESTS)
     overflow = f"where(isinf(r) & {finite}, over, where(isnan(r) & ~({nan}), invalid, none))"
-    text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow
+    if node.op.pole:
+        # The quotient of a complex number by 0 has an infinite part, and one that is NaN.
+        at_pole = f"({node.op.pole}) & {finite} & (isinf(r) | ~isnan(r))"
+        text = f"where({at_pole}, where(isnan(r), pole | invalid, pole), {overflow})"
+    else:
+        text = overflow
     text = f"where({node.op.overflow}, over, {text})" if node.op.overflow else text
     given: dict[str, Node] = {**dict(zip(names, read, strict=True)), "r": node}
     if node.op.underflow:

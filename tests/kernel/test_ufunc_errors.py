@@ -104,6 +104,23 @@ def test_errors_of_no_elements(name):
         assert reported(kernel, np.ones((2, 0))) == reported(lambda x: getattr(np, name)(x, axis=1), np.ones((2, 0)))
 
 
+@pytest.mark.parametrize(
+    ("function", "operand"),
+    [
+        (lambda x: x.var(ddof=3), np.arange(3.0)),
+        (lambda x: x.std(axis=0, ddof=4), np.ones((3, 2)) * [[1], [2], [4]]),
+        (lambda x: x.var(ddof=1), np.arange(3.0)),
+        (lambda x: x.mean(axis=0, where=x > 1), np.arange(6.0).reshape(3, 2)),
+        (lambda x: 1 / x + np.exp(x), np.array([0, 1 + 1j])),
+        (lambda x: np.exp(x) / 0, np.array([0, 1 + 1j])),
+        (lambda x: (x.astype("F") / 0).sum(), np.array([1.0, 2.0])),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_quotients_by_zero_are_told_as_such(function, operand):
+    assert reported(bg.jit(function, errors="numpy"), operand) == reported(function, operand)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", ["sum", "max", "argmin", "mean"])
 def test_errors_of_large_reductions(name, threads):
