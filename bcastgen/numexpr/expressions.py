@@ -336,6 +336,8 @@ def _reduction(name: str) -> Callable[..., Any]:
         elif axis >= ALL_AXES:
             raise ValueError("cannot encode axis")
         (node,) = _nodes((a,))
+        if isinstance(node, ConstantNode) and axis != ALL_AXES:
+            raise ValueError(f"reduction axis is out of bounds: axis {axis}, and {name} is of 0 dims")
         return node if isinstance(node, ConstantNode) else FuncNode(name, (node, RawNode(axis)), node.astKind)
 
     function.__name__ = name

@@ -90,7 +90,7 @@ class Computation:
         """Return the result for the variables' arrays, which is `out` if there is one."""
         operands = [arrays[at] if isinstance(at, int) else at(arrays) for at in self.sources]
         if self.reduction is not None:
-            return self._reduced(operands, out, casting)
+            return self._reduced(operands, out, order, casting)
         return self._elements(operands, out, order, casting)
 
     def _elements(self, operands: list[Array], out: Array | None, order: Any, casting: str) -> Array:
@@ -108,7 +108,7 @@ class Computation:
         result: Array = self.kernel(*operands, out=out, **keywords)
         return result
 
-    def _reduced(self, operands: list[Array], out: Array | None, casting: str) -> Array:
+    def _reduced(self, operands: list[Array], out: Array | None, order: Any, casting: str) -> Array:
         assert self.reduction is not None
         assert self.kernel is not None
         name, axis = self.reduction
@@ -117,7 +117,8 @@ class Computation:
             raise ValueError(f"reduction axis is out of bounds: axis {axis}, and {name} is of {rank} dims")
         found = np.asarray(self.kernel(*operands))
         if out is None:
-            return found
+            # The kernel's own result is in C order.
+            return np.array(found, order=order) if order not in ("K", "C") else found
         if axis is None and out.size != 1:
             raise ValueError(f"out has {out.size} elements; out argument must have size 1 for a full reduction")
         np.copyto(out, found.reshape(out.shape) if axis is None else found, casting=casting)  # type: ignore[arg-type]

@@ -189,6 +189,8 @@ def _arguments(
     """Return the arrays that names stand for; a frame that is asked for its variables lets go of them again."""
     local = frame.f_locals if local_dict is None else local_dict
     everywhere = frame.f_globals if global_dict is None else global_dict
+    if local_dict is not None and not hasattr(local_dict, "keys"):
+        raise TypeError(f"local_dict is {local_dict!r}; pass a dict of arrays by their names")
     arrays = [np.asarray(local[name] if name in local else everywhere[name]) for name in names]
     if local_dict is None and frame.f_code.co_flags & CO_OPTIMIZED and isinstance(local, dict):
         # What a function's frame answers is a copy, which would keep arrays alive as long as the function runs.

@@ -9,6 +9,7 @@ The number is that of expressions of this package; other kernels keep :func:`bca
 
 from __future__ import annotations
 
+import operator
 import os
 from weakref import WeakValueDictionary
 
@@ -77,9 +78,10 @@ def set_num_threads(nthreads: int) -> int:
     >>> set_num_threads(before)
     1
     """
+    nthreads = operator.index(nthreads)
     if not 1 <= nthreads <= MAX_THREADS:
         raise ValueError(f"nthreads={nthreads}; give 1 to {MAX_THREADS} (NUMEXPR_MAX_THREADS in the environment)")
-    before, _threads.number = _threads.number, int(nthreads)
+    before, _threads.number = _threads.number, nthreads
     for kernel in list(_threads.kernels.values()):
         kernel.threads = _threads.number
     return before

@@ -99,3 +99,19 @@ def test_a_variable_may_be_called_as_a_keyword_is():
 
 def test_a_variable_that_folds_away_need_not_exist():
     assert ne.evaluate("where(True, x, missing)", {"x": D}).tolist() == D.tolist()
+
+
+def test_reductions_have_the_order_that_is_asked_for():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    for order, is_fortran in (("F", True), ("C", False), ("K", False)):
+        found = ne.evaluate("sum(a, axis=0)", order=order)
+        assert found.flags.f_contiguous == is_fortran and found.flags.c_contiguous != is_fortran
+        np.testing.assert_array_equal(found, a.sum(axis=0))
+    with pytest.raises(ValueError, match="order"):
+        ne.evaluate("sum(a, axis=0)", order="X")
+
+
+@pytest.mark.parametrize("text", ["max(1, 2)", "min(5, 1) + 1", "sum(3, axis=5)", "prod(2.5, axis=0)"])
+def test_numbers_have_no_axis(text):
+    with pytest.raises(ValueError, match=r"reduction axis is out of bounds: axis \d, and \w+ is of 0 dims"):
+        ne.evaluate(text)

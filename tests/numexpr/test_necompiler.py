@@ -139,3 +139,10 @@ def test_messages_name_what_does_not_fit():
         ne.evaluate("a + b", {"a": np.ones(2), "b": np.ones(3)})
     with pytest.raises(ValueError, match="Unicode"):
         ne.evaluate("s == 'x'", {"s": np.array(["x"])})
+
+
+def test_names_are_looked_up_in_a_dict():
+    a = np.arange(3.0)
+    assert ne.evaluate("a + 1", local_dict={}, global_dict={"a": a}).tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match=r"local_dict is \[1\]; pass a dict"):
+        ne.evaluate("a + 1", local_dict=[1])
