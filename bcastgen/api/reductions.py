@@ -45,7 +45,6 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
     function = FUNCTIONS.get(name)
     if function is None:
         return None
-    function.__qualname__ = name  # Python's errors of arguments show it
 
     @with_short_tracebacks
     @wraps(function)

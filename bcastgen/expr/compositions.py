@@ -23,7 +23,7 @@ from ..ops.table import OPS
 from . import refusals
 from .folding import constant_from
 from .nodes import NO_NOTES, Notes
-from .views import Collapse, MoveAxes, NewAxes
+from .views import Collapse, MoveAxes, NewAxes, SwapAxes
 
 __all__ = [
     "COMPOSITIONS",
@@ -249,7 +249,7 @@ def rounded(a: Any, decimals: int = 0) -> Tracer:
 
 def swapaxes(a: Tracer, axis1: int, axis2: int) -> Tracer:
     """Return the value with two dims in each other's place."""
-    return moveaxis(a, (axis1, axis2), (axis2, axis1)) if axis1 != axis2 else a
+    return a.viewed(SwapAxes((operator.index(axis1), operator.index(axis2))))
 
 
 def moveaxis(a: Tracer, source: Any, destination: Any) -> Tracer:

@@ -143,6 +143,8 @@ def _in(x: Tracer, dtype: Any) -> Tracer:
 
 def _initial(name: str, like: Tracer, value: Any) -> Tracer:
     """Return an initial value, which NumPy converts to the dtype of what it is combined with, whatever it was."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if not (hasattr(value, "reduced") or isinstance(value, (numbers.Number, np.bool_))):
         raise ArgumentError(f"{name}: initial={value!r} is no number; give one")
     return initial_of(like, value, name)
@@ -366,6 +368,9 @@ FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "nanvar": _spread("nanvar", "Variance of the elements that are not NaN; NaN where there are no more than `ddof`."),
     "nanstd": _spread("nanstd", "Square root of the variance of the elements that are not NaN."),
 }
+for _name, _function in FUNCTIONS.items():
+    # Python's errors of arguments show it.
+    _function.__name__ = _function.__qualname__ = _name
 FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
 _METHODS = "sum prod mean var std min max any all argmin argmax".split()
 _UFUNCS = ("add sum", "multiply prod", "minimum min", "maximum max", "logical_or any", "logical_and all")

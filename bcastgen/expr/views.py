@@ -22,6 +22,7 @@ __all__ = [
     "MoveAxes",
     "NewAxes",
     "Resolved",
+    "SwapAxes",
     "Transpose",
     "View",
     "check_view",
@@ -94,6 +95,23 @@ class MoveAxes:
 
     def __str__(self) -> str:
         return f"moveaxis[from={list(self.sources)}, to={list(self.targets)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAxes:
+    """Two dims in each other's place; they may be the same one."""
+
+    axes: tuple[int, int]
+
+    def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
+        """Return the view of a value of this rank."""
+        one, other = _normal(self.axes, rank, "swapaxes")
+        dims = list(range(rank))
+        dims[one], dims[other] = other, one
+        return Resolved(tuple(dims), rank, (None,) * rank)
+
+    def __str__(self) -> str:
+        return f"swapaxes[axes={list(self.axes)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +189,7 @@ class Collapse:
         return f"collapse[dims={list(self.dims)}{', checked' * self.checked}]"
 
 
-View = Transpose | MoveAxes | Broadcast | NewAxes | Collapse
+View = Transpose | MoveAxes | SwapAxes | Broadcast | NewAxes | Collapse
 
 
 def check_view(view: View) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES
-from bcastgen.core.errors import BcastgenError, DomainError
 from tests.support import reduction_shapes, sum_errors
 from tests.support.long_runs import many
 from tests.support.reduction_programs import Program
@@ -225,7 +224,7 @@ def test_masks_are_bools_and_stretch_no_operand():
         bg.jit(lambda x: np.sum(x, where=1.5))
     with pytest.raises(bg.TraceError, match=r"keepdims=2\.0 is neither True nor False"):
         bg.jit(lambda x: np.sum(x, keepdims=2.0))
-    with pytest.raises(bg.TraceError, match="two names of one number"):
+    with pytest.raises(bg.ArgumentError, match="two names of one number"):
         bg.jit(lambda x: np.var(x, ddof=1, correction=1))
     with pytest.raises(bg.TraceError, match=r"numpy.minimum.reduce: dtype= has no meaning inside a kernel"):
         bg.jit(lambda x: np.minimum.reduce(x, dtype="f4"))
@@ -353,21 +352,6 @@ def test_axes_that_do_not_fit_are_refused():
 def test_what_is_not_built_is_refused_by_name():
     with pytest.raises(bg.BcastgenError, match="unknown rank"):
         _ = bg.from_text("(f32[*] x) -> sum(x)").source
-
-
-def test_what_asks_before_anything_is_computed_asks_nothing_of_a_reduction():
-    a, b = np.arange(1, 7).reshape(2, 3), np.array([1, 2, 3])
-    for function in (
-        lambda a, b: a.sum(axis=1, keepdims=True) ** b,
-        lambda a, b: b ** a.sum(axis=1, keepdims=True),
-        lambda a, b: (b ** (a - a.sum())).sum(axis=1),
-    ):
-        with pytest.raises(BcastgenError, match=r"power of integers asks .* computed with sum_of.*; cast an operand"):
-            bg.jit(function)(a, b)
-    np.testing.assert_array_equal(bg.jit(lambda a, b: (a**b).sum(axis=1))(a, b), (a**b).sum(axis=1))
-    np.testing.assert_array_equal(bg.jit(lambda a: a.sum(axis=1) ** 2)(a), a.sum(axis=1) ** 2)
-    with pytest.raises(DomainError, match=r"negative integer powers.*in kernel\(a: \[2, 3\], b: \[3\]\)"):
-        bg.jit(lambda a, b: (a**b).sum(axis=1))(a, -b)
 
 
 def test_kernels_with_reductions_are_pickled():

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from exact_programs import ExactProgram
+from long_runs import many
 
 SKIP_NAN = ["nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"]
 OTHER_DTYPES = ["nansum i4", "nansum ?", "nansum c16", "nanmin ?", "nanmax i4", "nanmean f2", "nanvar i4", "nanstd c16"]
@@ -49,3 +51,20 @@ def test_logsumexp_has_no_integers_that_wrap(dtype):
     exact = np.log(np.exp(wide - most).sum(axis=1)) + most[:, 0]
     np.testing.assert_allclose(found, exact, 2e-3 if dtype == "f2" else 1e-6 if dtype == "f4" else 1e-13)
     np.testing.assert_array_equal(bg.logsumexp(x, axis=1), found)
+
+
+def test_random_programs_of_exact_values_are_numpys():
+    """Chains of reductions, views, masks and powers: each value is a small integer, and so the same."""
+    random = np.random.default_rng(71)
+    for _ in range(many(20, 400)):
+        program = ExactProgram(random)
+        assert not program.difference(), str(program)
+
+
+@pytest.mark.filterwarnings("ignore::bcastgen.CompilerWarning", "ignore::RuntimeWarning")
+def test_random_programs_that_numpy_answers_are_numpys(monkeypatch):
+    monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    random = np.random.default_rng(72)
+    for _ in range(many(150, 4000)):
+        program = ExactProgram(random)
+        assert not program.difference(), str(program)

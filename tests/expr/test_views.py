@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from bcastgen.core.errors import BroadcastError, ParseError, TraceError
+from bcastgen.core.errors import AxisError, BroadcastError, ParseError, TraceError
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
-from bcastgen.expr.views import Broadcast, Collapse, NewAxes, Transpose, dims_of
+from bcastgen.expr.views import Broadcast, Collapse, NewAxes, SwapAxes, Transpose, dims_of
 
 
 @pytest.mark.parametrize("rank", range(5))
@@ -21,6 +21,20 @@ def test_a_transposition_is_numpys(rank):
         view = Transpose(axes).resolve(rank)
         seen = tuple(shape[view.dims.index(at)] for at in range(rank))
         assert seen == array.transpose(axes).shape
+
+
+@pytest.mark.parametrize("rank", range(4))
+def test_axes_are_swapped_as_numpys(rank):
+    shape = tuple(range(2, 2 + rank))
+    for axes in itertools.product(range(-4, 4), repeat=2):
+        try:
+            wanted = np.swapaxes(np.empty(shape), *axes).shape
+        except np.exceptions.AxisError:
+            with pytest.raises(AxisError, match=rf"swapaxes: dim -?\d is out of range for rank {rank}"):
+                SwapAxes(axes).resolve(rank)
+            continue
+        view = SwapAxes(axes).resolve(rank)
+        assert tuple(shape[view.dims.index(at)] for at in range(rank)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -344,7 +344,7 @@ class _Walk:
             names = dict.fromkeys(one.name for one in topological((like,)) if isinstance(one, Operand))
             raise BroadcastError(
                 f"a shape is taken from a value that is computed from {', '.join(map(repr, names))}, which may stretch "
-                "each other; take it from one operand, or declare their extents"
+                "each other; take it from one of them, as numpy.broadcast_to(mask, x) does, or declare equal extents"
             )
         return tuple(next(iter(each.values()), Dim(1)) for each in found)
 

@@ -156,7 +156,8 @@ class _Printer:
         """Print a view as a transpose, a reshape, and a select where it broadcasts to given extents."""
         value = self.values[node.operand]
         if node.like is not None:
-            raise BcastgenError("a view with the shape of another value has no TOSA op; print linalg")
+            whose = f"operand '{node.like.name}'" if isinstance(node.like, Operand) else "another value"
+            raise BcastgenError(f"a view with the shape of {whose} has no TOSA op; print linalg")
         rank = 0 if isinstance(value, Scalar) else len(value.type.dims)
         resolved = node.view.resolve(rank)
         said = tuple(None if dim is None else dim.extent for dim in resolved.shape)
