@@ -247,6 +247,7 @@ positive: Unary
 pow: Binary
 power: Binary
 prod: Reduction
+ptp: Reduction
 rad2deg: Unary
 radians: Unary
 real: Unary
@@ -299,7 +300,7 @@ __all__ = [  # noqa: RUF022 - in the order above
     "logit", "logsumexp", "make_complex", "max", "maximum", "mean", "min", "minimum", "mish", "mod", "modf",
     "modf_fraction", "modf_whole", "multiply", "nan_to_num", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
     "nansum", "nanvar", "ndtr", "ndtri", "negative", "nextafter", "not_equal", "ones_like", "positive", "pow", "power",
-    "prod", "rad2deg", "radians", "real", "reciprocal", "remainder", "right_shift", "rint", "round",
+    "prod", "ptp", "rad2deg", "radians", "real", "reciprocal", "remainder", "right_shift", "rint", "round",
     "rounding_right_shift", "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "spacing",
     "sqrt", "square", "std", "subtract", "sum", "tan", "tanh", "tosa_multiply_shift", "tosa_negate", "true_divide",
     "trunc", "truncate_divide", "var", "where", "xlog1py", "xlogy", "zeros_like",

@@ -354,6 +354,7 @@ FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "std": _spread("std", "Square root of the variance."),
     "min": _extreme("min", np.minimum, np.inf),
     "max": _extreme("max", np.maximum, -np.inf),
+    "ptp": ptp,
     "any": _truth("any", False),
     "all": _truth("all", True),
     "argmin": _index("argmin"),
@@ -373,12 +374,11 @@ for _name, _function in FUNCTIONS.items():
     _function.__name__ = _function.__qualname__ = _name
 FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
 _METHODS = "sum prod mean var std min max any all argmin argmax".split()
-_UFUNCS = ("add sum", "multiply prod", "minimum min", "maximum max", "logical_or any", "logical_and all")
+_UFUNCS = "add sum, multiply prod, minimum min, maximum max, fmin nanmin, fmax nanmax, logical_or any, logical_and all"
 # By NumPy's function, by the ufunc whose `reduce` it is, and by the name of the method of arrays.
 BY_NUMPY: dict[object, Callable[..., Tracer]] = {
     **{getattr(np, name): function for name, function in FUNCTIONS.items() if hasattr(np, name)},
-    np.ptp: ptp,
     np.average: average,
-    **{getattr(np, ufunc): FUNCTIONS[name] for ufunc, name in map(str.split, _UFUNCS)},
+    **{getattr(np, ufunc): FUNCTIONS[name] for ufunc, name in map(str.split, _UFUNCS.split(","))},
     **{name: FUNCTIONS[name] for name in _METHODS},
 }

@@ -45,7 +45,6 @@ _REWRITES = {
     "nanargmin": "numpy.where(numpy.isnan(x), numpy.inf, x).argmin()",
     "outer": "a[:, None] * b for vectors",
     "place": "numpy.where(mask, value, x), and pass out=x at the call",
-    "ptp": "x.max() - x.min()",
     "putmask": "numpy.where(mask, value, x), and pass out=x at the call",
     "norm": "numpy.sqrt((numpy.abs(x) ** 2).sum()) for the 2-norm, with axis= and keepdims= in the sum",
     "rollaxis": "numpy.moveaxis",
