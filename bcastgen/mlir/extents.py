@@ -21,6 +21,7 @@ from .tosa.attributes import number
 from .tosa.meeting import spanned, tensor_of
 from .tosa.reductions import reduced_dims
 from .tosa.table import find_reduction, find_tosa
+from .tosa.transpose import permutation
 
 __all__ = ["Extents"]
 
@@ -90,9 +91,12 @@ class Extents:
                 return declared
             dims = reduced_dims(known, int(axis.value), REDUCTIONS[reduction.row].gives_index)
             return _merged(declared, TensorType(known.dtype, dims))
-        if operation.name not in ("tensor.cast", "tosa.reshape"):
+        if operation.name not in ("tensor.cast", "tosa.reshape", "tosa.transpose"):
             return declared
         known, before = self.types[operation.operands[0]], tensor_of(operation.operands[0])
+        if operation.name == "tosa.transpose":
+            dims = tuple(known.dims[dim] for dim in permutation(operation))
+            return _merged(declared, TensorType(known.dtype, dims))
         if operation.name == "tosa.reshape":
             # The reader has verified that the dims that are not 1 keep their order.
             kept = iter([dim for dim, own in zip(known.dims, before.dims, strict=True) if not own.is_one])

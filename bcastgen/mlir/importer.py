@@ -37,6 +37,7 @@ from .tosa.reader import check_counts, constant_of, read_tosa
 from .tosa.reductions import read_reduction
 from .tosa.reshape import reshaped
 from .tosa.table import WRITTEN_FOR, find_reduction, find_tosa
+from .tosa.transpose import dense_transposed, transposed
 
 __all__ = ["Imported", "import_function", "live_values"]
 
@@ -164,6 +165,8 @@ class _Import:
                 self.dense[operation.results[0]] = constant_of(operation)
             case "tosa.reshape":
                 self._reshape(operation)
+            case "tosa.transpose":
+                self._transpose(operation)
             case "tensor.cast":
                 self._cast(operation)
             case name if (row := find_reduction(name)) is not None:
@@ -179,7 +182,7 @@ class _Import:
                     raise ParseError(f"is none of TOSA's; write tosa.{meant}")
                 raise ParseError(
                     "is neither element-wise nor a reduction, or not known here; a kernel is made of TOSA's "
-                    "element-wise ops and reductions, tosa.const, tosa.reshape and tensor.cast"
+                    "element-wise ops and reductions, tosa.const, tosa.reshape, tosa.transpose and tensor.cast"
                 )
         if self.extents is not None:
             self._keep_strict(operation, self.extents)
@@ -187,7 +190,7 @@ class _Import:
     def _keep_strict(self, operation: Operation, extents: Extents) -> None:
         """Assert the extents of an op's result that strict mode infers from values' types, unlike the expression."""
         kept, result = extents.add(operation), operation.results[0]
-        moves = operation.name == "tosa.reshape" or find_reduction(operation.name) is not None
+        moves = operation.name in ("tosa.reshape", "tosa.transpose") or find_reduction(operation.name) is not None
         if result in self.dense or moves or tensor_of(result).unranked:
             return
         declared = tensor_of(result)
@@ -298,6 +301,16 @@ class _Import:
             self.dense[result] = _dense_reshaped(operation, self.dense[operand])
             return
         self.nodes[result], proved = reshaped(self.builder, self.value(operand), operation, target)
+        if not proved:
+            self.assert_type(result)
+
+    def _transpose(self, operation: Operation) -> None:
+        check_counts(operation, (1,))
+        operand, result = operation.operands[0], operation.results[0]
+        if operand in self.dense:
+            self.dense[result] = dense_transposed(operation, self.dense[operand])
+            return
+        self.nodes[result], proved = transposed(self.builder, self.value(operand), operation)
         if not proved:
             self.assert_type(result)
 

@@ -45,6 +45,7 @@ _TOSA = [
     *(f"tosa.arithmetic_right_shift %i, %j {{round = {flag}}} : ({I32}, {J}) -> {I32}" for flag in ("true", "false")),
     f"tosa.mul %x, %y, %shift : ({F}, {G}, tensor<1xi8>) -> {F}",
     f"tosa.select %b, %y, %x : ({B}, {G}, {F}) -> {F}",
+    f"tosa.transpose %y {{perms = array<i32: 1, 0>}} : ({G}) -> tensor<3x1xf32>",
     f"tosa.reshape %y, %three : ({G}, !tosa.shape<1>) -> tensor<3xf32>",
     f'tosa.add %x, %y {{x.note = "a\\22b", x.unit}} : ({F}, {G}) -> {F}',
 ]

@@ -22,7 +22,7 @@ from ...core.dtypes import BOOL, DType, dtype
 from ...core.errors import BcastgenError, BroadcastError
 from ...core.python_text import parse_expression
 from ...expr.nodes import Apply, Constant, Node, Operand, Reduce, Remap, topological
-from ...expr.views import Transpose
+from ...expr.views import MoveAxes, SwapAxes, Transpose
 from ...ops.dtype_rules import compare
 from ...ops.row import Op
 from ...ops.table import OPS
@@ -166,7 +166,7 @@ class _Printer:
         if isinstance(value, Scalar):
             # An open dim has extent 1, which broadcasts to the operands beside the number.
             return self.text.constant(value, tuple(Dim(extent or 1) for extent in said)) if said else value
-        if isinstance(node.view, Transpose):
+        if isinstance(node.view, (Transpose, MoveAxes, SwapAxes)):
             return self._transposed(value, resolved.dims)
         kept = {
             view_dim: dim for view_dim, dim in zip(resolved.dims, value.type.dims, strict=True) if view_dim is not None

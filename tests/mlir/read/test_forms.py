@@ -124,6 +124,10 @@ SPELLINGS = [
         f"tosa.reshape %y {{new_shape = array<i64: 3>}} : ({G}) -> tensor<3xf32>",
     ),
     (
+        generic("tosa.transpose", "%y", G, "tensor<3x1xf32>", "perms = array<i32: 1, 0>"),
+        f"tosa.transpose %y {{perms = array<i32: 1, 0>}} : ({G}) -> tensor<3x1xf32>",
+    ),
+    (
         generic("shape.meet", "%s, %s", f"{S}, {S}", S, 'error = "why"'),
         f'shape.meet %s, %s, error = "why" : {S}, {S} -> {S}',
         f'shape.meet %s, %s {{error = "why"}} : {S}, {S} -> {S}',
