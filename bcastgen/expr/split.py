@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.frozen import dataclass
+from ..core.frozen import dataclass, replace
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, children, topological
 
 __all__ = ["Split", "split"]
@@ -54,7 +54,8 @@ def split(expression: Expression) -> Split:
     temporaries = tuple(one for one in (here[node] for node in found) if isinstance(one, Operand))
     values = tuple(here[node.operand] for node in found)
     results = (*values, *(here[node] for node in expression.results))
-    made = Expression((*expression.operands, *temporaries), results, expression.free_extents)
+    claims = tuple(replace(claim, node=here[claim.node]) for claim in expression.type_assertions)
+    made = Expression((*expression.operands, *temporaries), results, expression.free_extents, claims)
     views: dict[Node, Node] = {here[node]: node for node in order if isinstance(node, Remap)}
     return Split(made, tuple(found), tuple(depth[node] for node in found), views)
 

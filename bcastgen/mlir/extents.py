@@ -111,5 +111,8 @@ def _merged(declared: TensorType, known: TensorType) -> TensorType:
         return known if declared.unranked else declared
     if len(known.dims) != len(declared.dims):
         raise BroadcastError(f"a value of rank {len(known.dims)} has the type {declared.mlir}")
+    for at, (own, dim) in enumerate(zip(declared.dims, known.dims, strict=True)):
+        if None not in (own.extent, dim.extent) and own.extent != dim.extent:
+            raise BroadcastError(f"result dim {at} has extent {own.extent}, expected {dim.extent}")
     dims = (own if own.is_static else Dim(dim.extent) for own, dim in zip(declared.dims, known.dims, strict=True))
     return TensorType(declared.dtype, tuple(dims))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,35 @@ def test_a_mask_is_of_the_value_that_is_reduced():
     refused = r"operand 'm' dim 1 has extent 4, expected 1 \(from 'sum_of'\); it does not stretch"
     with pytest.raises(bg.BroadcastError, match=refused):
         bg.jit(lambda x, m: x.sum(axis=1, keepdims=True).sum(where=m))(x, x > 3)
-    # Types may say that extents are the same.
-    same = bg.jit(lambda x, y, m: ((x - y) ** 2).sum(where=m), signature="(f64[n, k] x, f64[n, k] y, bool[?, ?] m)")
-    assert same(x, x + 2, rows) == 32
+
+
+SHAPES = [(3, 4), (1, 4), (3, 1), (1, 1), (4,), (2, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y, m: ((x - y) ** 2).sum(where=m),
+        lambda x, y, m: (x * y).mean(axis=-1, where=m),
+        lambda x, y, m: (x + y).T.sum(axis=0, where=m.T),
+        lambda x, y, m: (x.max(axis=0, keepdims=True) * y).sum(where=m),
+        lambda x, y, m: (x * y).var(axis=0, where=m) + (x * y).max(where=~m, initial=-9),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_mask_beside_several_operands_stretches_none(function):
+    """Which operand has an extent is known at the call alone."""
+    kernel = bg.jit(function)
+    for shapes in itertools.product(SHAPES, repeat=3):
+        x, y, m = (np.arange(1.0, 1 + np.prod(shape)).reshape(shape) for shape in shapes)
+        m = m % 3 > 1
+        try:
+            wanted = function(x, y, m)
+        except ValueError:
+            with pytest.raises(bg.BroadcastError):
+                kernel(x, y, m)
+            continue
+        np.testing.assert_allclose(kernel(x, y, m), wanted, 1e-14, err_msg=str(shapes))
+    typed = bg.jit(function, signature="(f64[n, k] x, f64[n, k] y, bool[?, ?] m)")
+    x, m = np.arange(12.0).reshape(3, 4), np.array([[True], [False], [True]])
+    np.testing.assert_allclose(typed(x, x + 2, m), function(x, x + 2, m), 1e-14)

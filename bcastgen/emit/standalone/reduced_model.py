@@ -63,7 +63,7 @@ class ReducedView:
 
     Attributes
     ----------
-    nests : the nests that have results, with the descriptors that each adds for later domain functions.
+    nests : the nests, with the descriptors that each adds for later domain functions; those without results only check.
     arrays : the arrays that callers pass and that nests access, each once: operands, then results.
     overlaps : the pairs of arrays that must not share memory.
     kept : what is in the caller's memory.
@@ -89,7 +89,7 @@ class ReducedView:
     @property
     def stored(self) -> tuple[NestView, ...]:
         """The nests whose results are the kernel's."""
-        return tuple(nest for nest, _ in self.nests if not nest.reductions)
+        return tuple(nest for nest, _ in self.nests if nest.results and not nest.reductions)
 
     @property
     def given_names(self) -> frozenset[str]:

@@ -54,7 +54,6 @@ class _Loops:
         nests = tuple(
             (view, tuple(map(self._given, nest.reduced)))
             for view, nest in zip(self.view.nests, self.program.nests, strict=True)
-            if nest.results
         )
         for at, view in enumerate(self.view.nests):
             if view.demand and not view.demands_reduced:

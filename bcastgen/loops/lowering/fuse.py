@@ -56,6 +56,7 @@ def groups_of(
     """Return the groups that share a nest: groups without results first, then by the order of their first members.
 
     `apart` has an object for each of the first results: two of these share a nest only if their objects are equal.
+    They come before the groups without results.
     """
     groups: dict[object, DomainGroup] = {}
     met = [spanned for spanned in broadcast_values if len(spanned.all_uses) > 1]
@@ -68,7 +69,12 @@ def groups_of(
         _group(groups, spanned.rank, spanned.all_uses, alone).claims.append(position)
     for spanned in met:
         _group(groups, spanned.rank, spanned.all_uses, alone).is_broadcast = True
-    return tuple(sorted(groups.values(), key=lambda group: bool(group.results)))
+
+    def order(group: DomainGroup) -> int:
+        # Claims may be on what the first results give.
+        return 1 if not group.results else 0 if group.results[0] < len(apart) else 2
+
+    return tuple(sorted(groups.values(), key=order))
 
 
 def _group(

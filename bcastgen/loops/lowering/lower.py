@@ -37,6 +37,7 @@ from .domain import iteration_domain
 from .fuse import DomainGroup, groups_of
 from .shared_symbols import first_places, tie
 from .uses import Reads, Seen, broadcast_values, checked_units, reads_of, spans_of
+from .value_shapes import with_claimed_shapes
 
 __all__ = ["lower"]
 
@@ -95,6 +96,7 @@ def _lower(
     constants: range,
     apart: tuple[object, ...] = (),
 ) -> LoopProgram:
+    typed = replace(typed, expression=with_claimed_shapes(typed.expression, operand_types))
     expression = typed.expression
     operand_types = checked_units(expression, operand_types)
     operands = tuple(

@@ -53,10 +53,13 @@ def lower_reductions(
     BroadcastError
         If operands do not fit, or an axis is out of range.
     BcastgenError
-        If the kernel also has what reductions do not go together with yet: the message names it.
+        If an operand's rank is unknown.
     """
     expression = typed.expression
-    _refuse(expression, operand_types)
+    if any(type_.unranked for type_ in operand_types):
+        raise BcastgenError(
+            "reductions do not go together with operands of unknown rank; declare the rank, as in f32[?, ?]"
+        )
     parts = split(expression)
     bound = {dim.symbol for type_ in operand_types for dim in type_.dims}
     types, reduced = _reduced(parts, typed, operand_types, bound, flat)
@@ -81,17 +84,6 @@ def lower_reductions(
         for slot in program.slots
     )
     return _combined(replace(program, slots=slots, extents=expression.free_extents), tuple(reduced))
-
-
-def _refuse(expression: Expression, types: Types) -> None:
-    """Refuse what reductions do not go together with yet."""
-    found = (
-        (bool(expression.type_assertions), "claims on the types of intermediate values; leave them out"),
-        (any(type_.unranked for type_ in types), "operands of unknown rank; declare the rank, as in f32[?, ?]"),
-    )
-    for is_there, what in found:
-        if is_there:
-            raise BcastgenError(f"reductions do not go together with {what}")
 
 
 def _reduced(
