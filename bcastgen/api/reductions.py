@@ -94,11 +94,13 @@ def _is_array(value: Any) -> bool:
 
 def _check_out(kernel: Kernel, operands: tuple[Any, ...], out: Any) -> None:
     """Raise a BroadcastError unless `out` has the result's shape: a reduction is not broadcast to it, as in NumPy."""
-    (one,) = out if isinstance(out, tuple) else (out,)
+    one = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(one, np.ndarray):
+        return  # The call says what is wrong with it.
     shape = kernel.result_shape(*map(np.shape, operands))
-    if np.shape(one) != shape:
+    if one.shape != shape:
         raise BroadcastError(
-            f"{kernel.__name__}(): out has shape {np.shape(one)}, and the result {shape}; pass an array of that shape"
+            f"{kernel.__name__}(): out has shape {one.shape}, and the result {shape}; pass an array of that shape"
         )
 
 

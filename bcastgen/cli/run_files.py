@@ -12,7 +12,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -138,26 +138,45 @@ def save_results(results: Mapping[str, Any], files: Sequence[Path]) -> list[str]
     if files[0].suffix == ".npz":
         kinds, held = [", ".join(map(" ".join, zip(results, kinds, strict=True)))], [results]
     if str(files[0]) == "-":
-        # NumPy before 2.1 asks a stream for its position, which a pipe has not.
-        held_back = io.BytesIO()
-        _write(held_back, files[0], held[0])
-        sys.stdout.buffer.write(held_back.getbuffer())
+        sys.stdout.buffer.write(_in_memory(files[0], held[0]))
         sys.stdout.flush()
         return []
-    asides = [path.with_name(f".{path.name}.{os.getpid()}") for path in files]
+    # A link leads to the file that is replaced; what is there and no file, such as a device, is written to.
+    reals = [Path(os.path.realpath(path)) for path in files]
+    asides = {
+        real: real.with_name(f".{real.name}.{os.getpid()}") for real in reals if real.is_file() or not real.exists()
+    }
     try:
-        for path, aside, one in zip(files, asides, held, strict=True):
-            try:
-                with aside.open("wb") as file:
+        for path, real, one in zip(files, reals, held, strict=True):
+            if real in asides:
+                with _named_errors(path), asides[real].open("wb") as file:
                     _write(file, path, one)
-            except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from None
-        for path, aside in zip(files, asides, strict=True):
-            os.replace(aside, path)
+        for path, real, one in zip(files, reals, held, strict=True):
+            with _named_errors(path):
+                if real in asides:
+                    os.replace(asides[real], real)
+                else:
+                    real.write_bytes(_in_memory(path, one))
     finally:
-        for aside in asides:
+        for aside in asides.values():
             aside.unlink(missing_ok=True)
     return [f"wrote {path}: {kind}" for path, kind in zip(files, kinds, strict=True)]
+
+
+@contextlib.contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    """Raise errors of the system with the path that the user gave."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _in_memory(path: Path, arrays: Mapping[str, Any]) -> memoryview:
+    """Return what a file holds; NumPy before 2.1 asks a stream for its position, which a pipe has not."""
+    file = io.BytesIO()
+    _write(file, path, arrays)
+    return file.getbuffer()
 
 
 def _write(file: IO[bytes], path: Path, arrays: Mapping[str, Any]) -> None:

@@ -76,6 +76,11 @@ def chosen(mask: Any, x: Any, other: Any, name: str) -> Any:
     return _applied(OPS["where"], (mask, x, other), Notes(mask=name))
 
 
+def both(mask: Any, other: Any, name: str) -> Any:
+    """Return where two masks are true, the first of which is that of a reduction: typing checks that it has bools."""
+    return _applied(OPS["logical_and"], (mask, other), Notes(mask=name))
+
+
 def apart_from(x: Any, mean: Any) -> Any:
     """Return how far a value is from a mean: typing checks that this is no complex one of real values."""
     return _applied(OPS["subtract"], (x, mean), Notes(deviation=True))

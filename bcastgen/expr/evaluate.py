@@ -83,8 +83,10 @@ def _reduced(node: Reduce, value: Array) -> Array:
     options: dict[str, Any] = {"ddof": node.ddof} if node.op.divides else {}
     if node.initial:
         options["initial"] = _extreme(node)
+    # A value without dims may have an axis for us, and has none for NumPy.
+    axes = node.axes if value.ndim else None
     with np.errstate(all="ignore"):
-        made = node.op.reference(value, axis=node.axes, keepdims=node.keepdims, **options)
+        made = node.op.reference(value, axis=axes, keepdims=node.keepdims, **options)
     return np.asarray(made).astype(concrete(node).np, copy=False)
 
 

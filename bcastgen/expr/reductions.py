@@ -9,7 +9,6 @@ Those that skip NaN (`nansum`) choose by a mask what the others combine.
 
 from __future__ import annotations
 
-import math
 import numbers
 import operator
 from collections.abc import Callable
@@ -21,12 +20,14 @@ from ..core.errors import ArgumentError, TraceError
 from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS, Reduction
 from . import refusals
-from .compositions import apart_from, chosen, in_dtype_of, initial_of, ones_like
+from .compositions import apart_from, both, chosen, in_dtype_of, initial_of, ones_like
 from .nodes import Node, Operand, Reduce, Remap, children, topological
 from .views import NewAxes
 
 __all__ = ["BY_NUMPY", "FUNCTIONS"]
 
+# What a reduction of the loops lessens its number of elements by, at most.
+_LARGEST_COUNT = 2**31 - 1
 # The stand-in of an array, of `trace.Tracer`, which calls what is here.
 Tracer = Any
 
@@ -280,7 +281,11 @@ def _variance(
 ) -> Tracer:
     # As in NumPy the operand keeps its dtype in the difference: that of the mean may hold fewer of its digits.
     middle = _in(_mean(name, _in(a, dtype), axis, True, where), dtype) if mean is None else mean
-    apart = apart_from(a, middle)  # the product with its conjugate is real
+    apart = np.subtract(a, middle) if mean is None else apart_from(a, middle)
+    if mean is not None and _skips_nan(name):
+        # NumPy writes the distances over the values.
+        apart = in_dtype_of(a / 1, apart)
+    # The product with its conjugate is real.
     squares = _in(np.real(apart * np.conjugate(apart)), dtype)
     if mean is not None and dtype is None:
         # A mean of integers is a float64, whatever dtype the one that is given has.
@@ -296,7 +301,10 @@ def _correction(name: str, ddof: Any, correction: Any) -> int | float:
     count = given.item() if isinstance(given, np.generic) else given
     if not isinstance(count, (int, float)):
         raise ArgumentError(f"{name}: ddof={given!r} is no real number")
-    return int(count) if math.isfinite(count) and count == int(count) else count
+    if abs(count) <= _LARGEST_COUNT and count == int(count):
+        return int(count)
+    # It is a float, and infinite where that holds no such integer.
+    return float(max(min(count, 1 << 1023), -(1 << 1023))) if isinstance(count, int) else count
 
 
 def ptp(a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False) -> Tracer:
@@ -335,7 +343,7 @@ def count_nonzero(a: Tracer, axis: Any = None, *, keepdims: bool = False) -> Tra
 def _is_number(name: str, x: Tracer, where: Any = True) -> Any:
     """Return the mask of the elements that are not NaN, of those that `where` chooses."""
     numbers = np.logical_not(np.isnan(x))
-    return numbers if where is True else np.logical_and(numbers, _mask(name, x, where))
+    return numbers if where is True else both(_mask(name, x, where), numbers, name)
 
 
 def nanmean(

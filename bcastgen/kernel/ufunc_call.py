@@ -265,8 +265,10 @@ def _masked_call(
 ) -> tuple[Array, ...]:
     assert asked.where is not None
     floats = all(np.asarray(operand).dtype.kind == "f" for operand in operands)
-    if not floats and may_refuse(kernel) and kernel._infer(operands)[2]:
-        return _selected_call(kernel, operands, outs, asked)
+    if not floats and may_refuse(kernel):
+        shapes, is_aligned = _shapes_of(kernel, operands)
+        if is_aligned:
+            return _selected_call(kernel, operands, outs, asked, shapes)
     codes = variant_of(kernel).result_codes(bytes(map(operand_code, operands)))
     made = None
     # Elements that share memory are written where the mask selects them, and only there.
@@ -315,12 +317,26 @@ def _copied(kernel: Any, results: tuple[Array, ...], outs: tuple[Array | None, .
     return tuple(made)
 
 
+def _shapes_of(kernel: Any, operands: tuple[object, ...]) -> tuple[tuple[tuple[int, ...], ...], bool]:
+    """Return the results' shapes, and whether operands align with them; nothing is computed."""
+    try:
+        shapes, _, is_aligned = kernel._infer(operands)
+    except TypeError:
+        # There is no binary, and NumPy answers.
+        found = kernel.result_shape(*(np.asarray(operand).shape for operand in operands))
+        shapes, is_aligned = found if kernel.nout > 1 else (found,), not kernel._is_ranked
+    return shapes, is_aligned
+
+
 def _selected_call(
-    kernel: Any, operands: tuple[object, ...], outs: tuple[Array | None, ...], asked: _Call
+    kernel: Any,
+    operands: tuple[object, ...],
+    outs: tuple[Array | None, ...],
+    asked: _Call,
+    shapes: tuple[tuple[int, ...], ...],
 ) -> tuple[Array, ...]:
     """Compute the selected elements alone: the others may be refused, or raise flags."""
     assert asked.where is not None
-    shapes, _, _ = kernel._infer(operands)
     given = tuple(out.shape for out in outs if out is not None)
     whole = _whole_shape(kernel, asked.where, *shapes, *given)
     mask = np.broadcast_to(asked.where, whole)

@@ -26,6 +26,7 @@ from ..core.errors import (
 from ..core.sizes import is_on
 from ..core.source_lines import callers_level
 from ..emit.c_text.body import demand_status
+from ..loops.analysis.demands import demanding_statements
 from ..loops.guard_program.interpret import Failure, run_guards
 from ..runtime.keys import exceeds
 from ..runtime.slow_path import raise_limit, raise_status
@@ -81,7 +82,10 @@ class _Uncompiled(Job):
         except BroadcastError:
             values = None
         except ValueError:
-            status = max(map(demand_status, self._compilation.program.nests))
+            nests = self._compilation.program.nests
+            if not any(map(demanding_statements, nests)):
+                raise
+            status = max(map(demand_status, nests))
             raise_status(kernel, status_values()[status], -1, -1, -1, 0, 0, shapes)
         if values is None:
             raise self._cause

@@ -331,10 +331,12 @@ def _reduction(name: str) -> Callable[..., Any]:
         axis = axis.value if isinstance(axis, ConstantNode) else axis
         if axis is None:
             axis = ALL_AXES
-        elif axis < 0:
-            raise ValueError("negative axis are not supported")
-        elif axis >= ALL_AXES:
-            raise ValueError("cannot encode axis")
+        else:
+            axis = int(operator.index(axis))
+            if axis < 0:
+                raise ValueError("negative axis are not supported")
+            if axis >= ALL_AXES:
+                raise ValueError("cannot encode axis")
         (node,) = _nodes((a,))
         if isinstance(node, ConstantNode) and axis != ALL_AXES:
             raise ValueError(f"reduction axis is out of bounds: axis {axis}, and {name} is of 0 dims")

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock, get_ident
+from types import ModuleType
 
 from ..core.errors import CacheError
 from ..core.forks import undivided
@@ -24,6 +26,8 @@ from ..core.system_errors import pass_on, system_errors_ignored
 
 __all__ = ["exclusive"]
 
+# Seconds that are waited for another process: longer than it takes to compile most kernels.
+PATIENCE = 30.0
 _THREAD_LOCKS: dict[Path, Lock] = {}
 _DESCRIPTORS: set[int] = set()
 # Threads that hold one of these locks, or wait for one.
@@ -34,8 +38,9 @@ _INSIDE: set[int] = set()
 def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of a file against other threads and processes; yield whether it is held.
 
-    It is not held if the system or the file system has no locks. Nor is it if another thread or process holds it, and
-    ``wait`` is false or this thread is inside a lock already.
+    It is not held if the system or the file system has no locks, or if another process keeps it for `PATIENCE` seconds:
+    it may have been stopped, and without the lock a kernel is compiled twice, at worst. Nor is it if another thread or
+    process holds it, and ``wait`` is false or this thread is inside a lock already.
 
     Raises
     ------
@@ -75,6 +80,20 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
             lock.release()
 
 
+def _take(descriptor: int, fcntl: ModuleType, patience: float) -> None:
+    """Lock a file as soon as no other process has it; raise an OSError if one does after so many seconds."""
+    end, pause = time.monotonic() + patience, 0.001
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, 0.03)
+
+
 @contextlib.contextmanager
 def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
     """Hold the lock of a file; yield whether it is held. It is not if another process has it, or there are no locks."""
@@ -94,7 +113,7 @@ def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
     try:
         held = True
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            _take(descriptor, fcntl, PATIENCE if wait else 0.0)
         except OSError as error:
             pass_on(error)
             held = False

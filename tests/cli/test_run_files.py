@@ -114,6 +114,29 @@ def test_a_path_may_lead_to_a_pipe():
             assert load_array(f"/dev/fd/{reads}", "a").tolist() == [0, 1, 2]
 
 
+def test_links_lead_to_what_is_written_and_devices_are_not_replaced(tmp_path, capsys):
+    target, link, pipe = tmp_path / "target.npy", tmp_path / "link.npy", tmp_path / "pipe"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    np.save(tmp_path / "a.npy", [1, 2])
+    run = ["run", "a * 2", "--in", f"a={tmp_path / 'a.npy'}", "--out"]
+    assert main([*run, str(link)]) == 0
+    assert link.is_symlink() and np.load(target).tolist() == [2, 4]
+    dangling = tmp_path / "dangling.npy"
+    dangling.symlink_to(tmp_path / "new.npy")
+    assert main([*run, str(dangling)]) == 0 and np.load(tmp_path / "new.npy").tolist() == [2, 4]
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        assert main([*run, str(pipe)]) == 0
+        assert np.load(io.BytesIO(reader.communicate()[0])).tolist() == [2, 4]
+    assert pipe.is_fifo() and sorted(path.name for path in tmp_path.iterdir()) == [
+        *("a.npy", "dangling.npy", "link.npy", "new.npy", "pipe", "target.npy")
+    ]
+    if os.path.exists("/dev/full"):
+        assert main([*run, "/dev/full"]) != 0 and os.path.exists("/dev/full")
+        assert "/dev/full" in capsys.readouterr().err
+
+
 def test_a_text_that_leaves_elements_out_says_how_all_are_written(capsys):
     run = ["run", "broadcast_to(a, (k,)) + 0", "--in", "a=1", "--extent"]
     assert main([*run, "k=1000"]) == 0 and capsys.readouterr().err == ""

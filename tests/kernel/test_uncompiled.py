@@ -162,6 +162,41 @@ def test_where_compiling_is_turned_off_numpy_computes_without_a_word(monkeypatch
     assert own(np.ones(2)).tolist() == [3, 3]
 
 
+@pytest.mark.parametrize("name", "sum prod min max any all argmin argmax nansum nanmax nanvar ptp".split())
+def test_values_without_dims_have_an_axis_without_a_compiler_too(name, monkeypatch):
+    wanted = getattr(bg, name)(np.float64(2), axis=0)
+    monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    assert getattr(bg, name)(np.float64(2), axis=0) == wanted == getattr(bg, name)(np.float64(2), axis=-1)
+
+
+def test_masks_of_what_asks_its_elements_need_no_compiler(monkeypatch):
+    @bg.vectorize(max_iterations=3)
+    def halved(x):
+        while x > 1:
+            x = x / 2
+        return x
+
+    x = np.array([[1, 2, 3], [4, 5, 6]])
+    odd = x % 2 == 1
+    both = bg.jit(lambda a, b: (a**b, a + b), name="both")
+    asked = (
+        lambda: bg.power(x, x, where=odd),
+        lambda: bg.power(2, [-1, 3], where=[False, True]),
+        lambda: bg.power(x, -x, where=x > 9),
+        lambda: bg.evaluate("X**Y", {"X": x, "Y": x}, where=odd),
+        lambda: bg.jit(lambda x: x ** x.max(axis=0) + 7)(x % 3, where=odd),
+        lambda: halved(x * 1.0, where=x < 9, out=np.full(x.shape, -1.0)),
+        lambda: np.stack(both(x, x, where=odd)),
+    )
+    wanted = [one() for one in asked]
+    monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    for one, right in zip(asked, wanted, strict=True):
+        np.testing.assert_array_equal(one(), right)
+    for refused in (lambda: bg.power(x, -x, where=odd), lambda: halved(x * 100.0, where=odd)):
+        with pytest.raises(bg.DomainError):
+            refused()
+
+
 def test_what_is_compiled_and_found_is_logged(untold, caplog):
     with caplog.at_level("INFO", "bcastgen"):
         bg.jit(lambda a: a * 5 + 1, name="logged")(np.ones(2))

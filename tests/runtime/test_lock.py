@@ -43,6 +43,17 @@ def test_another_process_is_kept_out_until_the_holder_is_killed(tmp_path: Path) 
             assert held
 
 
+def test_a_process_that_was_stopped_does_not_stop_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.3)
+    with holder(tmp_path / "lock") as process:
+        process.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        with exclusive(tmp_path / "lock") as held:
+            assert not held
+        assert 0.3 <= time.monotonic() - began < 20
+        process.kill()
+
+
 def test_threads_exclude_each_other(tmp_path: Path) -> None:
     inside, most = 0, 0
 

@@ -14,9 +14,21 @@ from collections.abc import Iterable
 
 from ...core.errors import BroadcastError
 from ...core.frozen import replace
-from ...expr.nodes import Apply, Expression, Node, Operand, Reduce, Remap, TypeAssertion, concrete, topological
+from ...expr.nodes import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Operand,
+    Reduce,
+    Remap,
+    TypeAssertion,
+    children,
+    concrete,
+    topological,
+)
 from ...expr.views import Broadcast
-from ...ops.table import OPS
+from ...ops.table import CAST
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from .uses import ranks_of
@@ -49,7 +61,8 @@ def with_claimed_shapes(expression: Expression, types: tuple[TensorType, ...]) -
                     continue
                 if own > rank:
                     raise BroadcastError(f"a value of rank {own} cannot be broadcast to rank {rank}; give more dims")
-                beside = Apply(OPS["where"], (here[operand], here[like], here[like]), (), concrete(here[like]))
+                # Of a claim's value the shape alone counts: any op has that of its operands.
+                beside = Apply(CAST, (here[operand], here[like]), (), concrete(here[like]))
                 if like not in shapes:
                     dims = tuple(Dim(_free(f"shape_{len(shapes)}_{dim}", types)) for dim in range(rank))
                     shapes[like] = _claim(here[like], _named(like), dims, claims)
@@ -97,4 +110,14 @@ def _is_to_several(node: Node) -> bool:
     """Whether a value is broadcast, aligned on the right, to the shape of one that several operands span."""
     if not isinstance(node, Remap) or node.like is None or isinstance(node.like, Operand):
         return False
-    return isinstance(node.view, Broadcast) and node.view.dims is None and len(_operands((node.like,))) > 1
+    return isinstance(node.view, Broadcast) and node.view.dims is None and not _is_of_one(node.like)
+
+
+def _is_of_one(node: Node) -> bool:
+    """Whether a value has its shape from one operand, through one map."""
+    while not isinstance(node, Operand):
+        below = {child for child in children(node) if not isinstance(child, Constant)}
+        if len(below) != 1:
+            return False
+        (node,) = below
+    return True

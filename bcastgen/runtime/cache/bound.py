@@ -62,7 +62,7 @@ def _noted(directory: Path, more: int) -> int:
     if not path.exists():
         write_whole(path, f"{sum(map(bytes_of, _all_entries(directory)))}\n")
     else:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             os.write(descriptor, f"{more}\n".encode())
         finally:

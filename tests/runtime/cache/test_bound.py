@@ -142,3 +142,13 @@ def test_clear_removes_the_sum_too(directory: Path, tools: Toolchain) -> None:
     assert not (directory / "bytes").exists()
     build(cache_key("y", tools=tools), lambda: SOURCE, tools)
     assert int((directory / "bytes").read_text()) == info().bytes
+
+
+def test_a_pipe_in_place_of_the_sum_keeps_nobody(tmp_path: Path) -> None:
+    """Opening one for writing waits for a reader."""
+    os.mkfifo(tmp_path / "bytes", 0o600)
+    program = (
+        f"from pathlib import Path; from bcastgen.runtime.cache.bound import _noted; _noted(Path({str(tmp_path)!r}), 5)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert "OSError" in done.stderr

@@ -180,3 +180,10 @@ def test_a_path_that_is_no_text_is_refused(tmp_path, monkeypatch):
     with pytest.warns(CacheWarning, match="its path is no text in UTF-8; set BCASTGEN_CACHE_DIR"):
         remove(cache_directory())
     assert os.listdir(tmp_path) == ["home"]
+
+
+def test_a_path_of_too_many_parts_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", f"{tmp_path}/{'x/' * 2100}")
+    with pytest.warns(CacheWarning, match="set BCASTGEN_CACHE_DIR"):
+        remove(cache_directory())
+    assert os.listdir(tmp_path) == ["home"]
