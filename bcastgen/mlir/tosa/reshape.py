@@ -18,7 +18,7 @@ from ..ir import Dense, Operation
 from .elements import check_supported, element_of
 from .meeting import tensor_of
 
-__all__ = ["reshaped"]
+__all__ = ["reshaped", "types_of_move"]
 
 
 def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense | None) -> tuple[Node, bool]:
@@ -38,14 +38,7 @@ def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense |
     BroadcastError
         If the shape and the result's type contradict each other.
     """
-    operand, result = operation.operands[0], operation.results[0]
-    check_supported(operand)
-    check_supported(result)
-    before, after = tensor_of(operand), tensor_of(result)
-    if before.unranked or after.unranked:
-        raise ParseError("of a tensor of unknown rank; give it a rank by tensor.cast")
-    if element_of(operand) is not element_of(result):
-        raise ParseError(f"from {operand.type} to {result.type} changes the element type")
+    before, after = types_of_move(operation)
     _check_target(after, _extents(operation, target))
     kept_before = [number for number, dim in enumerate(before.dims) if not dim.is_one]
     kept_after = [number for number, dim in enumerate(after.dims) if not dim.is_one]
@@ -56,6 +49,25 @@ def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense |
     if len(kept_after) < len(after.dims):
         node = builder.remap(node, NewAxes(tuple("new" if dim.is_one else "dim" for dim in after.dims)))
     return node, proved
+
+
+def types_of_move(operation: Operation) -> tuple[TensorType, TensorType]:
+    """Return the types of an op's operand and result, which have ranks, and the same elements.
+
+    Raises
+    ------
+    ParseError
+        If they have not.
+    """
+    operand, result = operation.operands[0], operation.results[0]
+    check_supported(operand)
+    check_supported(result)
+    before, after = tensor_of(operand), tensor_of(result)
+    if before.unranked or after.unranked:
+        raise ParseError("of a tensor of unknown rank; give it a rank by tensor.cast")
+    if element_of(operand) is not element_of(result):
+        raise ParseError(f"from {operand.type} to {result.type} changes the element type")
+    return before, after
 
 
 def _extents(operation: Operation, target: Dense | None) -> list[int] | None:

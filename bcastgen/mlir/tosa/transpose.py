@@ -14,8 +14,8 @@ from ...expr.build import Builder
 from ...expr.nodes import Node
 from ...expr.views import Transpose
 from ..ir import Dense, Operation
-from .elements import check_supported, element_of
 from .meeting import tensor_of
+from .reshape import types_of_move
 
 __all__ = ["dense_transposed", "permutation", "transposed"]
 
@@ -73,18 +73,11 @@ def permutation(operation: Operation) -> tuple[int, ...]:
     ParseError
         If the attribute is missing, or does not name each dim of both tensors once.
     """
-    operand, result = operation.operands[0], operation.results[0]
-    check_supported(operand)
-    check_supported(result)
-    before, after = tensor_of(operand), tensor_of(result)
-    if before.unranked or after.unranked:
-        raise ParseError("of a tensor of unknown rank; give it a rank by tensor.cast")
-    if element_of(operand) is not element_of(result):
-        raise ParseError(f"from {operand.type} to {result.type} changes the element type")
+    before, after = types_of_move(operation)
     order = operation.attributes.get("perms")
     rank = len(before.dims)
     if not isinstance(order, tuple) or sorted(order, key=str) != sorted(range(rank), key=str):
         raise ParseError(f"needs the attribute perms = array<i32: ...> that names each dim from 0 to {rank - 1} once")
     if len(after.dims) != rank:
-        raise ParseError(f"from {operand.type} to {result.type} changes the rank")
+        raise ParseError(f"from {operation.operands[0].type} to {operation.results[0].type} changes the rank")
     return order
