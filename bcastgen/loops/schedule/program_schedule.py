@@ -73,16 +73,19 @@ def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: b
     made = [replace(schedule(nest, variants, fast), direct=_direct(nest)) for nest in program.nests]
     if not program.reduced:
         return _finished(ProgramSchedule(tuple(made)))
-    for run in shared_rows(program.nests):
+    # Nests that only check run before all others.
+    computed = [at for at, nest in enumerate(program.nests) if nest.results]
+    nests = [program.nests[at] for at in computed]
+    for run in shared_rows(nests):
         for own, rows in enumerate(run.rows):
-            at = run.first + own
+            at = computed[run.first + own]
             saved = None
             if len(made[at].stages) == 1 and not made[at].f16_blocks:
                 (value,) = made[at].stages[0].gives
-                saved = saved_value(program.nests, run, at, value) if isinstance(value, Let) else None
+                saved = saved_value(nests, run, run.first + own, value) if isinstance(value, Let) else None
             count = len(run.rows) if own == 0 else 0
             made[at] = replace(made[at], shared_pass=SharedPass(rows, count, saved))
-    return _finished(ProgramSchedule(tuple(made), notes=tuple(shared_lines(program.nests))))
+    return _finished(ProgramSchedule(tuple(made), notes=tuple(shared_lines(nests, computed))))
 
 
 def _direct(nest: Nest) -> tuple[int | None, ...]:

@@ -105,8 +105,11 @@ def _meaning(nest: Nest, value: Value) -> object:
             return repr(value)
 
 
-def shared_lines(nests: Sequence[Nest]) -> list[str]:
-    """Return the lines of `explain` about the passes of a kernel with reductions: which nests share one, and why."""
+def shared_lines(nests: Sequence[Nest], numbers: Sequence[int]) -> list[str]:
+    """Return the lines of `explain` about the passes of a kernel with reductions: which nests share one, and why.
+
+    `numbers` are those of the nests in their program.
+    """
     lines = []
     for run, ended in _runs(nests):
         last = run.first + len(run.rows) - 1
@@ -114,12 +117,13 @@ def shared_lines(nests: Sequence[Nest]) -> list[str]:
         if _reads_again(nests[run.first : last + 1]):
             names = list(dict.fromkeys(one.name for nest in nests[run.first : last] for one in nest.reduced))
             are = "is" if len(names) == 1 else "are"
+            first_and_last = f"nests {numbers[run.first]} to {numbers[last]}"
             lines.append(
-                f"nests {run.first} to {last} share a pass over the rows ({dims}): {', '.join(names)} {are} read along "
-                "these dims only; where one row fits in a cache but all together do not, each is read once"
+                f"{first_and_last} share a pass over the rows ({dims}): {', '.join(names)} {are} read along these dims "
+                "only; where one row fits in a cache but all together do not, each is read once"
             )
         if ended and _reads_again(nests[run.first : last + 2]):
-            lines.append(f"nest {last + 1} begins a pass of its own: {ended}")
+            lines.append(f"nest {numbers[last + 1]} begins a pass of its own: {ended}")
     return lines
 
 

@@ -111,9 +111,25 @@ def test_rows_that_stretch_at_run_time_are_computed_nest_by_nest():
 
 def test_explain_says_which_nests_share_a_pass_and_why():
     nests = bg.jit(lambda x: softmax(x, 1), signature="(f32[?, ?] x)").compilation.rewritten.program.nests
-    (line,) = shared_lines(nests)
+    (line,) = shared_lines(nests, range(len(nests)))
     assert line.startswith("nests 0 to 2 share a pass over the rows (d0): max_of_x, sum_of are read along these dims")
     nests = bg.jit(lambda x: (x - x.max()).sum(axis=1), signature="(f32[?, ?] x)").compilation.rewritten.program.nests
-    (line,) = shared_lines(nests)
+    (line,) = shared_lines(nests, range(len(nests)))
     assert line == "nest 1 begins a pass of its own: nest 0 has no rows, since it reduces all dims"
-    assert shared_lines(bg.from_text("(f32[?, ?] x) -> sum(x, axis=1)").compilation.rewritten.program.nests) == []
+    alone = bg.from_text("(f32[?, ?] x) -> sum(x, axis=1)").compilation.rewritten.program.nests
+    assert shared_lines(alone, range(len(alone))) == []
+
+
+def test_nests_that_only_check_stand_in_no_way():
+    """The checks of all nests run before the first of a pass does."""
+    text = "(f32[?, ?] x, f32[?, ?] y, bool[?, ?] m) -> x * y - max(x * y, axis=1, keepdims=True, where=m, initial=0)"
+    kernel = bg.from_text(text)
+    assert [bool(nest.results) for nest in kernel.compilation.program.nests] == [True, False, False, True]
+    assert "nests 0 to 3 share a pass over the rows (d0)" in kernel.explain() and ".shared = 2" in kernel.source
+    random = np.random.default_rng(5)
+    x, y = random.normal(size=(50, 9000)).astype("f4"), random.normal(size=(1, 9000)).astype("f4")
+    m = x > y
+    wanted = x * y - np.max(x * y, axis=1, keepdims=True, where=m, initial=0)
+    for threads in (1, 2):
+        kernel.threads = threads
+        np.testing.assert_array_equal(kernel(x, y, m), wanted)
