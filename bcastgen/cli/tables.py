@@ -57,6 +57,8 @@ def read_table(what: str, text: str, name: str = "") -> Any:
         if name not in headings:
             _check_separator(what, lines)
         column = headings.index(chosen_of(f"{what} has no column", name, headings))
+        if headings.count(name) > 1:
+            raise ParseError(f"{what} has {headings.count(name)} columns {name!r}; give each a heading of its own")
     skipped = first + bool(headings)
     try:
         with warnings.catch_warnings():

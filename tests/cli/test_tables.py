@@ -67,3 +67,9 @@ def test_a_misspelt_operand_is_no_whole_table(tmp_path, capsys):
     said = capsys.readouterr()
     assert said.out == "" and said.err.endswith("did you mean height?\n")
     assert main(["run", "height*2", "--in", f"height={file}"]) == 0 and capsys.readouterr().out == "[3.4 3.6]\n"
+
+
+def test_a_heading_that_two_columns_have_says_nothing():
+    assert read_table("t.csv", "a,b,b\n1,2,3\n", "a") == 1
+    with pytest.raises(ParseError, match=r"t\.csv has 2 columns 'b'; give each a heading of its own"):
+        read_table("t.csv", "a,b,b\n1,2,3\n", "b")
