@@ -21,7 +21,7 @@ from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS, Reduction
 from . import refusals
 from .compositions import apart_from, both, chosen, in_dtype_of, initial_of, ones_like
-from .nodes import Node, Operand, Reduce, Remap, children, topological
+from .nodes import Apply, Node, Operand, Reduce, Remap, children, topological
 from .views import NewAxes
 
 __all__ = ["BY_NUMPY", "FUNCTIONS"]
@@ -116,7 +116,9 @@ def _broadcast_from(node: Node) -> _Shape | None:
     found: dict[Node, _Shape | None] = {}
     none: frozenset[Operand] = frozenset()
     for one in topological((node,)):
-        below = [found[child] for child in children(one)]
+        # What gives its dtype alone says nothing of the shape.
+        is_like = isinstance(one, Apply) and one.notes.dtype_only
+        below = [found[child] for child in children(one)[1 if is_like else 0 :]]
         known = [each for each in below if each is not None]
         match one:
             case Operand():

@@ -89,6 +89,8 @@ class Extents:
             known, axis = self.types[operation.operands[0]], number(operation, "axis")
             if known.unranked or axis is None:
                 return declared
+            if REDUCTIONS[reduction.row].identity is None and known.dims[int(axis.value)].extent == 0:
+                raise BroadcastError(f"has no elements along axis {axis.value}, and no value for none")
             dims = reduced_dims(known, int(axis.value), REDUCTIONS[reduction.row].gives_index)
             return _merged(declared, TensorType(known.dtype, dims))
         if operation.name not in ("tensor.cast", "tosa.reshape", "tosa.transpose"):

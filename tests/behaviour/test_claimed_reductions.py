@@ -59,6 +59,12 @@ def test_a_call_is_refused_where_a_type_does_not_hold():
     assert seen == {"b", "%1", "%2", "%4"}
 
 
+def test_a_reduction_of_no_elements_is_the_one_that_is_named():
+    kernel = bg.from_mlir(TEXT.replace("tosa.reduce_sum", "tosa.reduce_min").replace("x4xf32>", "x?xf32>"))
+    with pytest.raises(bg.BroadcastError, match=r":4:8: error: 'tosa.reduce_min' op operand 'a' dim 1 has extent 0"):
+        kernel(np.zeros((3, 0), np.float32), np.zeros((3, 1), np.float32))
+
+
 def test_standalone_c_checks_the_same(tmp_path):
     kernel = bg.from_mlir(TEXT)
     (emitted,) = emit_module([kernel], "f", CForm(0))

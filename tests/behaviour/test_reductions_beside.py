@@ -80,11 +80,36 @@ def test_a_mask_is_of_the_value_that_is_reduced():
         (lambda x, m: x[:, None].sum(axis=0, where=m[:, None]), x > 3),
         (lambda x, m: (x - x.mean(axis=1, keepdims=True)).sum(axis=0, where=m), rows),
         (lambda x, m: x.sum().prod(where=m), np.array(False)),
+        (lambda x, m: x.mean(axis=1, keepdims=True, where=x > 1).sum(where=m), rows),
+        (lambda x, m: np.nanmean(x, axis=1, keepdims=True).sum(where=m), rows),
+        (lambda x, m: (1 + x.var(axis=0, keepdims=True, where=x > 5)).prod(where=m), rows[:1]),
+        (lambda x, m: x.max(axis=1, keepdims=True, initial=-4).T.sum(where=m), rows[:, 0]),
     ):
         np.testing.assert_allclose(bg.jit(function)(x, mask), function(x, mask), 1e-14)
     refused = r"operand 'm' dim 1 has extent 4, expected 1 \(from 'sum_of'\); it does not stretch"
     with pytest.raises(bg.BroadcastError, match=refused):
         bg.jit(lambda x, m: x.sum(axis=1, keepdims=True).sum(where=m))(x, x > 3)
+    for wrong, mask in (
+        (lambda x, m: x.mean(axis=1, keepdims=True, where=m).sum(where=m), x >= 0),
+        (lambda x, m: x.max(axis=1, keepdims=True, initial=-4).T.prod(axis=1, where=m), x[:, :3] > 3),
+    ):
+        with pytest.raises(ValueError):
+            wrong(x, mask)
+        with pytest.raises(bg.BroadcastError, match="under m"):
+            bg.jit(wrong)(x, mask)
+
+
+def test_a_value_may_be_of_one_operand_seen_twice():
+    """Its claim has a name of its own: no operand's."""
+    y = np.array([[1.0, 2.0]])
+    for function in (
+        lambda y, q: (y * y.T).sum(axis=0, where=q),
+        lambda y, q: (y + np.swapaxes(y, 0, 1)).var(where=q.T),
+        lambda y, q: np.any(y - y.T, axis=1, keepdims=True, where=q),
+    ):
+        kernel = bg.jit(function)
+        for mask in (np.ones((2, 2), bool), np.array([[True], [False]])):
+            np.testing.assert_array_equal(kernel(y, mask), function(y, mask))
 
 
 SHAPES = [(3, 4), (1, 4), (3, 1), (1, 1), (4,), (2, 3, 4)]

@@ -1,4 +1,4 @@
-"""Random programs of reductions, views and element-wise steps whose values are small integers, so that each is exact.
+"""Random programs of reductions, views and element-wise steps whose values are small sixteenths, so that each is exact.
 
 In: a generator of random numbers.  Out: a function that NumPy and a kernel both run, its operands, and the values.
 
@@ -41,6 +41,13 @@ _REDUCTIONS = (
     *("np.sum({a}, axis={x}, where={m}, keepdims={k})", "np.max({a}, axis={x}, where={m}, initial=-5)"),
     *("np.any({m2}, axis={x}, where={m})", "np.sum({a}, axis={x}, dtype='f8')", "np.nansum({a}, axis={x})"),
     *("np.min({a}, axis={x}, initial=2, keepdims={k})", "np.sum({a}, where={m})", "np.ptp({a}, axis={one})"),
+    *(
+        "np.mean({a}, axis={x}, keepdims={k}, where={m})",
+        "np.nanmean({a}, axis={x}, keepdims={k})",
+        "{a}.mean(axis={x})",
+    ),
+    *("np.var({a}, axis={x}, keepdims={k}, where={m})", "np.max({a}, axis={x}, keepdims={k}, initial=-4).T"),
+    *("np.nanmax({a}, axis={x}, keepdims={k}).T", "np.sum({a} * {a}.T, axis={x}, where={m}, keepdims={k})"),
 )
 # What kernels say of a program that NumPy takes: bools have two squares, of arrays and of scalars.
 _REFUSED = re.compile(r"power\(bool, int\): NumPy gives")
@@ -107,7 +114,8 @@ class ExactProgram:
         size, dtype = np.size(value), np.asarray(value).dtype
         if size > 200_000 or np.ndim(value) > 5 or (size and np.abs(np.asarray(value, "f8")).max() > _MOST):
             return
-        if dtype == np.float16:
+        # Sixteenths are exact, as integers are.
+        if dtype == np.float16 or (dtype.kind == "f" and not np.all(np.rint(np.asarray(value) * 16) == value * 16)):
             return
         name = f"t{len(self.lines)}"
         self.values[name] = value

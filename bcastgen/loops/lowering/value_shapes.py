@@ -65,8 +65,8 @@ def with_claimed_shapes(expression: Expression, types: tuple[TensorType, ...]) -
                 beside = Apply(CAST, (here[operand], here[like]), (), concrete(here[like]))
                 if like not in shapes:
                     dims = tuple(Dim(_free(f"shape_{len(shapes)}_{dim}", types)) for dim in range(rank))
-                    shapes[like] = _claim(here[like], _named(like), dims, claims)
-                _claim(beside, f"{shapes[like].name} under {_named(operand)}", shapes[like].type.dims, claims)
+                    shapes[like] = _claim(here[like], f"value of {_named(like)}", dims, claims)
+                _claim(beside, f"{_named(like)} under {_named(operand)}", shapes[like].type.dims, claims)
             case Remap(operand=operand, like=like):
                 here[node] = replace(node, operand=here[operand], like=None if like is None else here[like])
             case Apply(operands=operands):
@@ -97,7 +97,7 @@ def _claim(node: Node, name: str, dims: tuple[Dim, ...], claims: list[TypeAssert
 
 
 def _named(node: Node) -> str:
-    """Return what messages call the shape of a value: the operands that it is of."""
+    """Return what messages call a value: the operands that it is of; no operand has such a name."""
     names = [one.name for one in _operands((node,))]
     return " with ".join(names[:3] + ["others"] * (len(names) > 3)) or "numbers"
 

@@ -13,7 +13,8 @@ from ...core.errors import BroadcastError, ParseError
 from ...expr.build import Builder
 from ...expr.nodes import Node
 from ...expr.views import Transpose
-from ..ir import Dense, Operation
+from ...shape.types.tensor_type import TensorType
+from ..ir import Dense, Operation, Type
 from .meeting import tensor_of
 from .reshape import types_of_move
 
@@ -59,10 +60,11 @@ def dense_transposed(operation: Operation, dense: Dense) -> Dense:
     """
     order, result = permutation(operation), operation.results[0]
     assert dense.type.tensor is not None
-    extents = [dense.type.tensor.dims[dim].extent for dim in order]
-    if extents != [dim.extent for dim in tensor_of(result).dims]:
-        raise BroadcastError(f"a constant of type {dense.type} has no shape {result.type} in this order of dims")
-    return Dense(result.type, dense.values if dense.is_splat else dense.values.transpose(order))
+    moved = TensorType(dense.type.tensor.dtype, tuple(dense.type.tensor.dims[dim] for dim in order))
+    for own, said in zip(moved.dims, tensor_of(result).dims, strict=True):
+        if said.extent not in (None, own.extent):
+            raise BroadcastError(f"a constant of type {dense.type} has no shape {result.type} in this order of dims")
+    return Dense(Type(moved.mlir, moved), dense.values if dense.is_splat else dense.values.transpose(order))
 
 
 def permutation(operation: Operation) -> tuple[int, ...]:

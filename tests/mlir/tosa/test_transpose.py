@@ -64,6 +64,9 @@ def test_constants_are_transposed(literal):
     a = np.zeros((3, 2), np.float32)
     wanted = np.broadcast_to(np.array(eval(literal), np.float32), (2, 3)).T
     np.testing.assert_array_equal(bg.from_mlir(function(body, "%a: tensor<3x2xf32>", "tensor<3x2xf32>"))(a), wanted)
+    unknown = body.replace("(tensor<2x3xf32>) -> tensor<3x2xf32>", "(tensor<2x3xf32>) -> tensor<?x2xf32>")
+    unknown = unknown.replace("(tensor<3x2xf32>, tensor<3x2xf32>)", "(tensor<3x2xf32>, tensor<?x2xf32>)")
+    np.testing.assert_array_equal(bg.from_mlir(function(unknown, "%a: tensor<3x2xf32>", "tensor<3x2xf32>"))(a), wanted)
     with pytest.raises(bg.BroadcastError, match=r"a constant of type tensor<2x3xf32> has no shape tensor<3x2xf32> in"):
         bg.from_mlir(function(body.replace("1, 0>", "0, 1>"), "%a: tensor<3x2xf32>", "tensor<3x2xf32>"))
 
