@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import in_numpy_code
-from ..core.errors import ArgumentError, BroadcastError
+from ..core.errors import ArgumentError
 from ..core.options import is_hashable
 from ..core.source_lines import with_short_tracebacks
 from ..expr.build import Builder
@@ -49,6 +49,10 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
     @with_short_tracebacks
     @wraps(function)
     def reduce(x: Any, *args: Any, out: Any = None, **options: Any) -> Any:
+        axis = args[0] if args else options.get("axis")
+        has_more = len(args) > 1 or len(options) > (not args and "axis" in options)
+        if not has_more and out is None and (axis is None or type(axis) is int) and not is_tracer(x):
+            return _kernel(name, (), (("axis", axis),), "")(x)  # the usual call, which costs least
         given = _by_name(name, args, options) if args else options
         out = given.pop("out", out)
         if any(map(is_tracer, (x, *given.values()))):
@@ -63,11 +67,8 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
             elif not is_hashable(value):
                 raise ArgumentError(f"{name}(): {option}={value!r} is no value that it takes")
         settings = tuple(sorted(given.items()))
-        # Values that are equal may differ: 1, 1.0 and True do, as 0.0 and -0.0.
-        kernel = _kernel(name, arrays, settings, repr(settings))
-        if out is not None:
-            _check_out(kernel, (x, *operands), out)
-        return kernel(x, *operands, out=out)
+        # Values that are equal may differ: 1, 1.0 and True do, as 0.0 and -0.0. The text is never that of a usual call.
+        return _kernel(name, arrays, settings, repr(settings))(x, *operands, out=out)
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__module__ = "bcastgen"
@@ -92,16 +93,10 @@ def _is_array(value: Any) -> bool:
     return value is not None and value is not True and not isinstance(value, (bool, int, float, str, type))
 
 
-def _check_out(kernel: Kernel, operands: tuple[Any, ...], out: Any) -> None:
-    """Raise a BroadcastError unless `out` has the result's shape: a reduction is not broadcast to it, as in NumPy."""
-    one = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if not isinstance(one, np.ndarray):
-        return  # The call says what is wrong with it.
-    shape = kernel.result_shape(*map(np.shape, operands))
-    if one.shape != shape:
-        raise BroadcastError(
-            f"{kernel.__name__}(): out has shape {one.shape}, and the result {shape}; pass an array of that shape"
-        )
+class _Reduction(Kernel):
+    """A kernel whose result is not broadcast to an `out` that is larger: NumPy's reductions are not."""
+
+    _stretches_to_outs = False
 
 
 @lru_cache(maxsize=1024)
@@ -109,4 +104,4 @@ def _kernel(name: str, arrays: tuple[str, ...], options: tuple[tuple[str, Any], 
     builder = Builder(("a", *arrays))
     a, *others = (Tracer(builder, operand) for operand in builder.operands)
     made = FUNCTIONS[name](a, **dict(options), **dict(zip(arrays, others, strict=True)))
-    return Kernel(builder.finish((made.node,)), name, ("a", *arrays), options=Options(name))
+    return _Reduction(builder.finish((made.node,)), name, ("a", *arrays), options=Options(name))
