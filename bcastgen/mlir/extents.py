@@ -90,7 +90,9 @@ class Extents:
             if known.unranked or axis is None:
                 return declared
             if REDUCTIONS[reduction.row].identity is None and known.dims[int(axis.value)].extent == 0:
-                raise BroadcastError(f"has no elements along axis {axis.value}, and no value for none")
+                raise BroadcastError(
+                    f"has no elements along axis {axis.value}, and no value for none; give it one or more"
+                )
             dims = reduced_dims(known, int(axis.value), REDUCTIONS[reduction.row].gives_index)
             return _merged(declared, TensorType(known.dtype, dims))
         if operation.name not in ("tensor.cast", "tosa.reshape", "tosa.transpose"):

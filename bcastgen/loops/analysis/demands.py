@@ -10,15 +10,15 @@ from __future__ import annotations
 from ...expr.nodes import Constant
 from ..nest import Load, LoopProgram, Nest, Statement, Value, made_of
 
-__all__ = ["demanded_values", "demanding_statements", "demands_reduced"]
+__all__ = ["demanded_values", "demanding_statements", "demands_reduced", "is_demanding"]
 
 
 def demanding_statements(nest: Nest) -> list[int]:
     """Return the numbers of the statements that may be undefined for an element."""
-    return [at for at, one in enumerate(nest.body) if _demands(one)]
+    return [at for at, one in enumerate(nest.body) if is_demanding(one)]
 
 
-def _demands(statement: Statement) -> bool:
+def is_demanding(statement: Statement) -> bool:
     """Whether an op asks; a constant was checked when the expression was typed."""
     asks = statement.op.demand_for(statement.operand_dtypes) is not None
     return asks and not isinstance(statement.operands[1], Constant)

@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Mapping
 
 from ...core.dtypes import DType
+from ...loops.analysis.demands import demanded_values
 from ...loops.nest import Let, Load, Nest, Statement, Value
 from .block import TextBlock
 from .spelling import demand, moves, spelling
@@ -52,34 +53,21 @@ def demanded_reads(nest: Nest) -> set[int] | None:
     """Return the indices of the operands that decide whether a nest may be computed; None if it always may."""
     if not _demanding(nest):
         return None
-    return {value.access for value in _demanded(nest) if isinstance(value, Load)}
+    return {value.access for value in demanded_values(nest)[1] if isinstance(value, Load)}
 
 
 def write_demands(block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> str:
     """Write the test of whether a nest may be computed for an element; return its value."""
-    writer, needed = _Writer(block, nest, loads), _demanded(nest)
-    for index, statement in enumerate(nest.body):
-        if Let(index) in needed:
-            writer.statement(index, statement)
+    writer, (needed, _) = _Writer(block, nest, loads), demanded_values(nest)
+    for index in sorted(needed):
+        writer.statement(index, nest.body[index])
     tests = [writer.demand(index, nest.body[index]) for index in _demanding(nest)]
     return functools.reduce(lambda one, other: block.op("both", f"arith.andi {one}, {other} : i1"), tests)
 
 
 def _demanding(nest: Nest) -> list[int]:
-    """Return the indices of the statements that are undefined for some elements."""
+    """Return the indices of the statements that are undefined for some elements; printing refuses others of them."""
     return [index for index, statement in enumerate(nest.body) if demand(statement) is not None]
-
-
-def _demanded(nest: Nest) -> set[Value]:
-    """Return the values that decide whether those statements are defined."""
-    needed: set[Value] = set()
-    for index in _demanding(nest):
-        statement = nest.body[index]
-        needed.update(statement.operands[int(digit)] for digit in _OPERAND.findall(demand(statement) or ""))
-    for index in range(len(nest.body) - 1, -1, -1):
-        if Let(index) in needed:
-            needed.update(nest.body[index].operands)
-    return needed
 
 
 class _Writer:

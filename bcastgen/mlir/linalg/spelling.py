@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ...core.dtypes import DType
 from ...core.errors import BcastgenError
-from ...expr.nodes import Constant
+from ...loops.analysis.demands import is_demanding
 from ...loops.nest import Statement
 from ...ops.row import Op
 from .rows import Typed, piece
@@ -59,11 +59,10 @@ def spelling(statement: Statement) -> str:
 
 def demand(statement: Statement) -> str | None:
     """Return the lines that test whether a statement is defined for its operands; None if it always is."""
-    op, operands = statement.op, statement.operand_dtypes
-    # A constant exponent was checked when the expression was typed.
-    if op.mlir is None or op.demand_for(operands) is None or isinstance(statement.operands[1], Constant):
+    op = statement.op
+    if op.mlir is None or not is_demanding(statement):
         return None
-    return _fill(op.mlir.demand, operands[0], statement.dtype)
+    return _fill(op.mlir.demand, statement.operand_dtypes[0], statement.dtype)
 
 
 def _lines(op: Op, kind: str) -> str | Typed | None:

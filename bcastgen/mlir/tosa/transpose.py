@@ -4,7 +4,7 @@ In: a value, and its dims in another order.  Out: the value under the view, with
 
     tosa.transpose %a {perms = array<i32: 1, 0>} : (tensor<3x4xf32>) -> tensor<4x3xf32>     transpose(a, (1, 0))
 
-Source: the TOSA 1.0 specification, 2.12 (dim i of the result is dim perms[i] of the operand).
+Source: TRANSPOSE of the TOSA 1.0 specification: dim i of the result is dim perms[i] of the operand.
 """
 
 from __future__ import annotations
