@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # Folders of tests that follow no module: what users see, goldens, tools, C, other people's projects.
 FREE = {"behaviour", "cases", "support", "csrc", "c_project", "bench", "suites"}
 LONGEST = 400
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "bcastgen").is_dir(), reason="the tests of an sdist run beside an installed wheel, not beside sources"
+)
 
 
 def mirrored() -> list[Path]:
