@@ -17,14 +17,12 @@ import bcastgen
 import rooms
 from bcastgen.core.dtypes import DTYPES
 from bcastgen.ops.table import OPS
+from sources import ROOT, of_the_sources
 
-ROOT = Path(__file__).resolve().parents[1]
 # Folders of tests that follow no module: what users see, goldens, tools, C, other people's projects.
 FREE = {"behaviour", "cases", "support", "csrc", "c_project", "bench", "suites"}
 LONGEST = 400
-pytestmark = pytest.mark.skipif(
-    not (ROOT / "bcastgen").is_dir(), reason="the tests of an sdist run beside an installed wheel, not beside sources"
-)
+pytestmark = of_the_sources
 
 
 def mirrored() -> list[Path]:

@@ -26,6 +26,7 @@ from .sizes import is_on
 __all__ = [
     "SourceLine",
     "callers_level",
+    "is_ours",
     "last_line",
     "name_of",
     "package_of",
@@ -56,7 +57,7 @@ def users_line() -> SourceLine:
     found: list[SourceLine] = []
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(_OURS):
+        if is_ours(file):
             # The tracer, which runs the user's function: frames further out are those of the decoration.
             if found and frame.f_code.co_name == "trace":
                 break
@@ -66,6 +67,11 @@ def users_line() -> SourceLine:
                 break
         frame = frame.f_back
     return _innermost(found[::-1]) or ("", 0)
+
+
+def is_ours(file: str) -> bool:
+    """Return whether a file is of this package, of NumPy or of Python's frozen modules, wherever these are."""
+    return file.startswith(_OURS)
 
 
 def package_of(file: str) -> str | None:
@@ -94,7 +100,7 @@ def name_of(value: object) -> str | None:
     frame: FrameType | None = sys._getframe(1)
     looked = 0
     while frame is not None and looked < _MOST_FRAMES:
-        if not frame.f_code.co_filename.startswith(_OURS):
+        if not is_ours(frame.f_code.co_filename):
             looked += 1
             for names in (frame.f_locals, frame.f_globals):
                 found = next((name for name, one in names.items() if one is value and name.isidentifier()), None)
@@ -109,7 +115,7 @@ def last_line(traceback: TracebackType | None) -> SourceLine | None:
     found: list[SourceLine] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith(_OURS):
+        if not is_ours(code.co_filename):
             found.append((code.co_filename, traceback.tb_lineno))
         traceback = traceback.tb_next
     return _innermost(found)
@@ -152,7 +158,7 @@ def _users(frames: list[TracebackType]) -> list[bool]:
     for at in frames:
         file = at.tb_frame.f_code.co_filename
         is_standard = file.startswith(_STANDARD) and package_of(file) is None
-        found.append(found[-1:] == [True] if is_standard else not file.startswith(_OURS))
+        found.append(found[-1:] == [True] if is_standard else not is_ours(file))
     return found
 
 

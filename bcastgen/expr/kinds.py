@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..core.errors import BcastgenError, TraceError, placed
-from ..core.source_lines import package_of, users_line
+from ..core.source_lines import is_ours, package_of, users_line
 from .nodes import Operand
 
 if TYPE_CHECKING:
@@ -200,9 +200,10 @@ class Declared(metaclass=Kind):
     @property  # type: ignore[misc]
     def __class__(self) -> NoReturn:  # type: ignore[override]
         file, line = users_line()
-        package = package_of(sys._getframe(1).f_code.co_filename)
-        # NumPy asks on behalf of the function that calls it.
-        known = package in (None, "numpy", package_of(file))
+        asking = sys._getframe(1).f_code.co_filename
+        package = package_of(asking)
+        # NumPy and this package ask on behalf of the function that calls them.
+        known = is_ours(asking) or package in (None, package_of(file))
         error = AskedError(str(asked(self._parameter) if known else _asked_by(str(package))), _instruction(1))
         self.builder.refused.append(placed(error, f"at {file}:{line}") if file else error)
         raise error

@@ -14,6 +14,7 @@ that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names and of 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -30,6 +31,7 @@ __all__ = [
     "RangeTest",
     "between",
     "fill",
+    "near_quotient",
     "template_of",
     "up_to",
 ]
@@ -42,11 +44,15 @@ ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
 
 @dataclass(frozen=True, slots=True)
 class RangeTest:
-    """A test that an element passes if a number of it, of a C type, is at most `most`; all three are C templates."""
+    """A test that an element passes if a number of it, of a C type, is at most `most`; all three are C templates.
+
+    `says` is what it says of the operands, for a reader.
+    """
 
     c: str
     number: str
     most: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class CForms:
     ----------
     fast, fast_ulp : C template and bound of the error under ``math="fast"``.
     range_tests, common_case : tests, by kind or dtype, and a C template that is right where all of them pass.
+    test_by_constant : the test to take for all of them where the last operand is a constant; None keeps them.
     fast_common_case : the common case of `fast`, where there are both.
     scalar : whether compilers do not vectorise the plain C, so that it is for elements outside of the common case.
     pairs : the loop dtypes for which computing two elements side by side is at least 4% faster than one by one.
@@ -68,6 +75,7 @@ class CForms:
     fast_ulp: int | None = None
     range_tests: Mapping[str, tuple[RangeTest, ...]] | None = None
     common_case: CTemplate | None = None
+    test_by_constant: Callable[[DType, float], RangeTest | None] | None = None
     fast_common_case: CTemplate | None = None
     scalar: bool = False
     pairs: tuple[str, ...] = ()
@@ -83,7 +91,9 @@ class CForms:
         template = forms(operands[0], constant) if callable(forms) else forms.get(operands[0].kind)
         return None if template is None else (template, cost)
 
-    def tests_for(self, operands: tuple[DType, ...], result: DType, fast: bool) -> tuple[RangeTest, ...]:
+    def tests_for(
+        self, operands: tuple[DType, ...], result: DType, fast: bool, constant: bool | int | float | None
+    ) -> tuple[RangeTest, ...]:
         """Return the tests that elements of the common case pass; an empty tuple if there is no common case."""
         if self.range_tests is None:
             return ()
@@ -92,9 +102,11 @@ class CForms:
         if is_fast and template_of(self.fast_common_case, operands, result) is None:
             return ()
         found = self.range_tests.get(operands[0].computed_in.name) or self.range_tests.get(operands[0].kind, ())
-        return tuple(
-            RangeTest(*(fill(text, operands, result) for text in (test.c, test.number, test.most))) for test in found
-        )
+        if found and self.test_by_constant is not None and constant is not None:
+            by_constant = self.test_by_constant(operands[0].computed_in, constant)
+            found = found if by_constant is None else (by_constant,)
+        texts = ((test.c, test.number, test.most, test.says) for test in found)
+        return tuple(RangeTest(*(fill(text, operands, result) for text in test)) for test in texts)
 
 
 def template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:
@@ -173,20 +185,38 @@ def _group(text: str, start: int) -> str:
 
 # ---- the tests that rows share ---------------------------------------------------------------------------------------
 
-NORMAL = RangeTest("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+NORMAL = RangeTest(
+    "{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}", "{0} is a positive number that is not subnormal"
+)
 
 # True where a quotient of floats has more digits than a float, or the divisor is infinite.
 _FAR = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
-FAR_QUOTIENT = {"float": (RangeTest("int", _FAR, "0"),)}
+_IS_NEAR = "not |{0}| >= BCG_NEAR_QUOTIENT_{N} |{1}|, and {1} is not infinite"
+FAR_QUOTIENT = {"float": (RangeTest("int", _FAR, "0", _IS_NEAR),)}
+
+
+def near_quotient(dtype: DType, divisor: float) -> RangeTest | None:
+    """Return the test of `FAR_QUOTIENT` for a constant divisor; None where its limit is no number of the dtype."""
+    size = abs(divisor)
+    if not 2.0**-64 <= size <= 2.0**64:
+        return None
+    spelled = f"{np.float32(size)!s}f" if dtype is F32 else repr(size)
+    return up_to(f"BCG_NEAR_QUOTIENT_{{N}} * {spelled}")[0]
 
 
 def up_to(most: str) -> tuple[RangeTest, ...]:
     """Return the test that a magnitude is at most this; NaN fails it, since its bits are those of a larger number."""
-    return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
+    return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})", f"|{{0}}| <= {most}"),)
 
 
 def between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> RangeTest:
     """Return the test that a number is in [least, below); any other value has the bits of a larger number and fails."""
     low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
     number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
-    return RangeTest("{W}", number, f"{high - 1 - low:#x}u")
+    said = operand.replace("fabs{f}(", "|").replace(")", "|")
+    begins = f"{_power_of_two(least)} <= " if least else ""
+    return RangeTest("{W}", number, f"{high - 1 - low:#x}u", f"{begins}{said} < {_power_of_two(below)}")
+
+
+def _power_of_two(number: float) -> str:
+    return "1" if number == 1 else f"2^{math.frexp(number)[1] - 1}"

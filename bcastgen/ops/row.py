@@ -226,10 +226,11 @@ class Op:
         if number is not None:
             form = self.complex
             rare = "" if form is None else form.is_rare
-            return (RangeTest("int", _named(rare, number), "0"),) if rare else ()
+            says = "the parts of {0} are neither very small nor very large, nor NaN"
+            return (RangeTest("int", _named(rare, number), "0", says),) if rare else ()
         if self.forms.special(operands, constant) is not None:
             return ()
-        return self.forms.tests_for(operands, result, fast)
+        return self.forms.tests_for(operands, result, fast, constant)
 
     def is_scalar(self, operands: tuple[DType, ...]) -> bool:
         """Whether compilers do not vectorise its plain C, so that it is for elements outside of the common case."""

@@ -6,15 +6,17 @@ In: the text of each stage by name, in order, and the kernel's name in C.  Out: 
     nest (d0)
       a : tensor<?xf32>  (d0) -> (d0|0)
 
-A rewrite's text begins with its reason. The C shown is that of the kernel's own functions.
+A rewrite's text begins with its reason. The C shown is that of the kernel's own functions; of variants that differ in
+what they read once for all points, the first.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
 
-__all__ = ["MEANINGS", "explain", "own_c"]
+__all__ = ["MEANINGS", "explain", "own_c", "without_variants"]
 
 MEANINGS = {
     "constants": "arrays that are part of the kernel",
@@ -47,11 +49,22 @@ def explain(stages: Mapping[str, str], name: str) -> str:
     shown = {stage: (MEANINGS.get(stage, _OF_A_REWRITE), text) for stage, text in stages.items()}
     if "c" in stages:
         front, own = own_c(stages["c"], name)
-        left_out = f"{front} lines of types and helpers stand in front (--stage c shows them)"
-        shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", own.rstrip())
+        left_out = f"{front} lines of types and helpers stand in front (--stage c shows all)"
+        if "schedule" in stages:
+            shown["schedule"] = (MEANINGS["schedule"], stages["schedule"] + _limits(stages["schedule"], stages["c"]))
+        shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", without_variants(own).rstrip())
     return "\n\n".join(
         f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in shown.items()
     )
+
+
+def _limits(schedule: str, c: str) -> str:
+    """Return lines that say which numbers are behind the macros that a schedule names."""
+    lines = []
+    for macro in dict.fromkeys(re.findall(r"\bBCG_[A-Z0-9_]+", schedule)):
+        values = re.findall(rf"^#define {macro} (\S+)$", c, re.MULTILINE)
+        lines += [f"\n  {macro} is {' or, without FMA, '.join(values)}"] if values else []
+    return "".join(lines)
 
 
 def own_c(text: str, name: str) -> tuple[int, str]:
@@ -61,3 +74,46 @@ def own_c(text: str, name: str) -> tuple[int, str]:
     if first is None:
         return 0, text
     return text[: first.start()].count("\n"), text[first.start() :]
+
+
+_FUNCTION = re.compile(r"^static void (\w+)\([^{]*\)\n\{\n.*?^\}\n\n", re.MULTILINE | re.DOTALL)
+# What a function over rows calls for each row; and an element that is read in front of the loop.
+_CALLED = re.compile(r"^ {8}(\w+)\(", re.MULTILINE)
+_READ_ONCE = re.compile(r"^    const [^\n]* = [^\n]*\*(\w+)", re.MULTILINE)
+_OF_A_LOAD = re.compile(r"\*(\w+)(?=\W*( != 0)?;)")
+
+
+def without_variants(own: str) -> str:
+    """Return a kernel's own functions without variants that only differ from the first in what they read once.
+
+    A comment behind the first says how many are left out, and what each reads once for all points.
+    """
+    parts: list[tuple[str, str]] = []  # the function that a text is about, and the text
+    first: dict[tuple[str, ...], str] = {}
+    left_out: dict[str, str] = {}  # by name, what is read once
+    of: dict[str, list[str]] = {}
+    at = 0
+    for found in _FUNCTION.finditer(own):
+        name, text = found[1], found[0]
+        parts.append(("", own[at : found.start()]))
+        at = found.end()
+        called = _CALLED.search(text)
+        model = first.setdefault(_computed(text), name)
+        if model != name:
+            left_out[name] = " and ".join(_READ_ONCE.findall(text))
+            of.setdefault(model, []).append(name)
+        elif called is None or called[1] not in left_out:
+            parts.append((name if called is None else called[1], text))
+    last = {name: place for place, (name, _) in enumerate(parts)}
+    for model, names in of.items():
+        once = "; ".join(left_out[name] for name in names)
+        said = f"/* {len(names)} more like {model}, with one element for all points of: {once} */"
+        name, text = parts[last[model]]
+        parts[last[model]] = (name, f"{text}{textwrap.fill(said, 120, subsequent_indent='   ')}\n\n")
+    return "".join(text for _, text in parts) + own[at:]
+
+
+def _computed(function: str) -> tuple[str, ...]:
+    """Return the lines of a function's body, sorted: equal for variants, whose loads differ in where they stand."""
+    body = _OF_A_LOAD.sub(r"\1[i]", function.partition("\n{\n")[2])
+    return tuple(sorted(line.strip() for line in body.splitlines()))

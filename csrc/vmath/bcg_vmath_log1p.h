@@ -25,11 +25,6 @@ static inline double bcg_log_sum_f64(double u, double lost, double zero)
     return upper + (bcg_fma_f64(k, BCG_LN2_LOW_F64, lower + bcg_fma_f64(-g, g_low, g_low)) + bcg_log_second_f64(g));
 }
 
-/* The largest bcg_above_normal of 1 + x for which 2^-k is a normal number. */
-#define BCG_MOST_LOG1P_F32 0x7dffffffu
-
-#define BCG_MOST_LOG1P_F64 0x7fbfffffffffffffu
-
 /* As log, where 1 + x is 2^k (1 + f) except for rounding, and scale = 2^-k: f is computed from x itself, and low is its
  * rounding error, which occurs where k is 1 and x is below a half. */
 static inline float bcg_log1p_of_f32(float x, uint32_t bits, float scale)

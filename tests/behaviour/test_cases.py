@@ -110,7 +110,7 @@ def test_a_case_shows_what_each_rewrite_does(name):
     "decision",
     [
         "zero_",
-        "staged in calls",
+        "stages: in calls",
         "byte words",
         "common case",
         "pairs:",

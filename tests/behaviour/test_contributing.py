@@ -16,8 +16,9 @@ import pytest
 
 import bcastgen
 from bcastgen.core.resources import folder
+from sources import ROOT, of_the_sources
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = of_the_sources
 
 CHECK = """
 import numpy as np, bcastgen as bg

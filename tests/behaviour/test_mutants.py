@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from long_runs import some
-from mutant_sandbox import ROOT, Sandbox
+from mutant_sandbox import Sandbox
 from mutants import Mutant, beside, files, is_read, mutants
+from sources import ROOT, of_the_sources
 
-pytestmark = pytest.mark.skipif(not (ROOT / "bcastgen").is_dir(), reason="the sources are not beside the tests")
+pytestmark = of_the_sources
 
 LAYOUTS = "tests/behaviour/test_layouts.py"
 TURNED = "test_a_transposed_operand_is_read_before_it_is_written_also_where_dims_have_two_elements"

@@ -65,7 +65,6 @@ for each in (*UFUNCS, *FUNCTIONS):
     GROUPS.setdefault((len(operands(each)), each in INTEGERS), []).append(each)
 
 
-@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5
 @pytest.mark.parametrize("names", GROUPS.values(), ids=lambda names: names[0])
 def test_numpy_s_functions_are_there_and_can_be_traced(names):
     given = operands(names[0])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-HELPERS = Path(__file__).resolve().parents[2] / "csrc" / "helpers"
+from bcastgen.core.resources import folder
+
+HELPERS = folder("csrc") / "helpers"
 DEFINITION = re.compile(r"^static inline [^\n]*?\b(bcg_\w+?)_(c64|c128)\(.*?(?:\}$)(?=\n\n)", re.MULTILINE | re.DOTALL)
 # Of each pair the first is of c64 and the second of c128.
 SPELLED = (

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numbers
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core import source_lines
 from bcastgen.core.errors import TraceError
 from bcastgen.expr.kinds import asking
 from bcastgen.expr.trace import trace
@@ -127,6 +130,15 @@ def test_extents_that_a_signature_declares_are_known_beside_those_it_leaves_open
 def test_a_parameter_that_is_no_array_is_named_with_the_cure(function):
     with pytest.raises(TraceError, match="if 's' is no array, decorate with static='s'"):
         bg.jit(function)
+
+
+def test_the_package_asks_for_its_user_where_it_is_installed(monkeypatch):
+    """Here the tests run beside a checkout; most users' package lies where packages are installed."""
+    installed = f"{Path(bg.__file__).parents[1]}{os.sep}"
+    monkeypatch.setattr(source_lines, "_INSTALLED", (installed,))
+    assert source_lines.package_of(bg.__file__) == "bcastgen"
+    with pytest.raises(TraceError, match="if 's' is no array, decorate with static='s'"):
+        bg.jit(lambda x, s: np.max(x, s))
 
 
 def test_a_parameter_that_is_called():

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import bcastgen as bg
-from bcastgen.pipeline.explanation import explain
+from bcastgen.pipeline.explanation import explain, own_c, without_variants
 
 TEXTS = [
     "(f32[?, 4] x) -> clip(x*20, -128, 127).astype(int8)",
@@ -35,12 +35,47 @@ def test_every_stage_is_under_a_heading_that_says_what_it_is(text):
 def test_of_the_c_what_is_left_out_is_types_and_helpers(text, name):
     """Also where a helper has a parameter whose name begins as the kernel's does."""
     kernel = bg.from_text(text, name)
+    front, own = own_c(kernel.source, name)
     shown = kernel.explain().partition("== c: ")[2].partition("\n")[2].partition("\n\n== ")[0]
-    front = kernel.source.removesuffix(f"{shown}\n")
-    assert f"{front}{shown}\n" == kernel.source
-    assert shown.startswith("static ") and f"{name}_rows_unit(" in shown and "bcg_entry" in shown
+    assert shown == without_variants(own).rstrip()
+    front = kernel.source.removesuffix(own)
+    assert own.startswith("static ") and f"{name}_rows_unit(" in shown and "bcg_entry" in shown
     assert not re.search(r"^static (inline|BCG_INLINE) ", shown, re.MULTILINE)
     assert not re.search(rf"^static .*\b{name}_", front, re.MULTILINE)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "(f32[?] a, f32[?] b, bool[?] m) -> where(m, a*b, b + 1)", "exp(a) * sin(b)"])
+def test_variants_are_counted_by_what_they_read_once(text):
+    """A function that is shown stands in the source as it is; one that is not has the statements of the one named."""
+    _, own = own_c(bg.from_text(text).source, "kernel")
+    shown = without_variants(own)
+    names = re.findall(r"^static void (\w+)\(", own, re.MULTILINE)
+    body = {name: own[own.index(f"static void {name}(") :].partition("\n}\n")[0] for name in names}
+    left_out = {name for name in names if f"static void {name}(" not in shown}
+    assert all(f"{body[name]}\n}}\n" in shown for name in body.keys() - left_out)
+    said = re.findall(
+        r"^/\* (\d+) more like (\w+), with one element for all points of: ([^*]*) \*/", shown, re.MULTILINE
+    )
+    loops = {name for name in left_out if "_rows_" not in name}
+    assert sum(int(count) for count, _, _ in said) == len(loops)
+    for count, model, listed in said:
+        once = [one.replace(" and ", "_") for one in " ".join(listed.split()).split("; ")]
+        alike = [name for name in loops if statements(body[name]) == statements(body[model])]
+        assert len(once) == int(count) <= len(alike)
+        for reads in once:
+            assert any(name.endswith(f"_zero_{reads}") for name in alike)
+
+
+def statements(body):
+    """What is computed and stored; loads, of tiles too, stand elsewhere where they are of one element."""
+    lines = (line.strip() for line in body.splitlines())
+    return sorted(line for line in lines if re.match(r"const \w+ t\d+ = (?!\*?\w+_tile\b)|\w+\[i\] = ", line))
+
+
+def test_limits_that_a_schedule_names_are_told():
+    said = bg.from_text("(f32[?] a, f32[?] b) -> exp(a) % b").explain()
+    assert "\n  BCG_EXP_COMMON_F32 is 87.0f\n" in said
+    assert "\n  BCG_NEAR_QUOTIENT_F32 is 0x1p22f or, without FMA, 0.0f\n" in said
 
 
 def test_c_without_a_function_of_the_kernel_s_is_shown_whole():

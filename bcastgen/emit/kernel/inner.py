@@ -194,10 +194,13 @@ def _common_case(
     if case is None:
         return None
     own = case.reads.intersection(block.reads)
+    limits: dict[tuple[str, str], list[str]] = {}
+    for test in case.tests:
+        limits.setdefault((test.c, test_text(nest, test, loads)), []).append(test.limit)
     return CommonCaseView(
         # Statements with a short form use it, since it is right for the common case.
         tuple(body_lines(nest, loads, case.statements, fast, case.short)),
-        tuple(RangeTestView(next(numbers), one.c, test_text(nest, one, loads), one.limit) for one in case.tests),
+        tuple(RangeTestView(next(numbers), *number, tuple(most)) for number, most in limits.items()),
         _places(loop.reads, own),
         _known(nest, loop.reads, own),
         tuple(body_lines(nest, loads, block.statements, fast, case.short)),

@@ -138,12 +138,12 @@ class SidesView:
 
 @dataclass(frozen=True, slots=True)
 class RangeTestView:
-    """A test of a block: whether the largest `number` of type `c` is at most `limit`; `at` counts the loop's tests."""
+    """A test of a block: whether the largest `number` of type `c` is at most all `limits`; `at` counts the tests."""
 
     at: int
     c: str
     number: str
-    limit: str
+    limits: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

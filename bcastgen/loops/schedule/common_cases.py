@@ -22,13 +22,14 @@ _MAX_FUNCTIONS = 8
 class BlockTest:
     """One test of a block: whether the maximum of `number`, of C type `c`, is at most `limit`.
 
-    All three are C texts of the statement's row; `number` has the statement's operands in it.
+    All three are C texts of the statement's row; `number` has the statement's operands in it. `says` is for readers.
     """
 
     statement: int
     c: str
     number: str
     limit: str
+    says: str
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -72,7 +73,7 @@ def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: in
         found = statement.op.range_tests_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
         if not found or (many and not scalar):
             continue
-        own = [BlockTest(at, row.c, row.number, row.most) for row in found]
+        own = [BlockTest(at, row.c, row.number, row.most, row.says) for row in found]
         read = {statement.operands[place] for test in own for place in test.places}
         # A test that computes a function itself pays only where compilers do not vectorise the full form.
         if any(nest.body[of].op.ulp for of in made_of(nest, read, statements)[0]) and not scalar:

@@ -8,8 +8,6 @@ In: the decisions of `schedule`.  Out: a :class:`Schedule`, and its lines of tex
 
 from __future__ import annotations
 
-import re
-
 from ...core.dtypes import F16
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
@@ -137,8 +135,8 @@ def _lines(scheduled: Schedule) -> list[str]:
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
-            where = f"in calls where that is less work than {whole} a point"
-            lines.append(f"staged {where}, each value once for the points of its own operands:")
+            lines.append(f"stages: in calls where that is less work than all of it for each point ({whole} a point),")
+            lines.append("each of these values is computed first, once for each point of its own operands, in a tile:")
         else:
             lines.append("staged, because outer dims only repeat what depends on the last dim alone,")
             lines.append(f"for {scheduled.tile_points} points of it at a time:")
@@ -227,21 +225,13 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
 
 def _case_lines(nest: Nest, case: CommonCase) -> list[str]:
     short = ", ".join(f"t{at} = {nest.spell(nest.body[at])}" for at in sorted(case.short))
-    tests = " and ".join(_test_text(nest, test) for test in case.tests)
+    tests = "; ".join(_test_text(nest, test) for test in case.tests)
     takes = "takes its short form" if len(case.short) == 1 else "take their short forms"
     return [f"common case: {short} {takes} in blocks of {BLOCK} points where", f"  {tests}"]
 
 
 def _test_text(nest: Nest, test: BlockTest) -> str:
-    text = test.number
-    for place in test.places:
-        text = text.replace(f"{{{place}}}", nest.show(nest.body[test.statement].operands[place]))
-    return f"not ({text})" if test.limit == "0" else f"{_compared(text)} <= {_compared(test.limit)}"
-
-
-def _compared(c: str) -> str:
-    """Return a number as a reader sees it: C compares the bits of magnitudes, whose order is that of the numbers."""
-    return re.sub(r"\bfabsf?\((\w+)\)", r"|\1|", re.sub(r"^bcg_bits_f\d+\((.*)\)$", r"\1", c))
+    return test.says.format(*map(nest.show, nest.body[test.statement].operands))
 
 
 def _word_lines(words: ByteWords) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
-from ..c_forms import FAR_QUOTIENT, NORMAL, CForms, RangeTest
+from ..c_forms import FAR_QUOTIENT, NORMAL, CForms, RangeTest, near_quotient
 from ..facts import UNCHANGED, FloatFacts, IntegerFacts, Mlir
 from ..row import Op
 
@@ -76,6 +76,7 @@ def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
 def _division_forms(name: str) -> CForms:
     return CForms(
         range_tests=FAR_QUOTIENT,
+        test_by_constant=near_quotient,
         common_case={"float": f"bcg_{name}_common_{{t}}({{0}}, {{1}})"},
         scalar=True,
         by_constant={None: (_by_constant(name), _COST_BY_CONSTANT)},
@@ -90,12 +91,18 @@ def _reciprocal(x: Any) -> Any:
 
 # Powers whose exponent has at most six bits.
 _FEW_POWERS = "({T})bcg_power_common_{w}(({W}){0}, ({W}){1})"
+_NOT_FAR = RangeTest(
+    "{W}",
+    "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))",
+    "BCG_MOST_POWER_{N}",
+    "power({0}, {1}) is far from the ends of the range",
+)
 _POWER_FORMS = CForms(
     fast={"float": "bcg_power_fast_{t}({0}, {1})"},
     fast_ulp=4,
     range_tests={
-        **dict.fromkeys(("signed", "unsigned"), (RangeTest("{V}", "{1}", "63"),)),
-        "float": (NORMAL, RangeTest("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}")),
+        **dict.fromkeys(("signed", "unsigned"), (RangeTest("{V}", "{1}", "63", "{1} <= 63"),)),
+        "float": (NORMAL, _NOT_FAR),
     },
     common_case={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_common_{t}({0}, {1})"},
     fast_common_case={"float": "bcg_power_fast_common_{t}({0}, {1})"},

@@ -48,7 +48,8 @@ def function(
     vectorise only that common case, which is right up to `BCG_<NAME>_COMMON_<DTYPE>`.
     """
     if scalar and not range_tests:
-        range_tests = (RangeTest("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_COMMON_{{N}}", "0"),)
+        most = f"BCG_{name.upper()}_COMMON_{{N}}"
+        range_tests = (RangeTest("int", f"fabs{{f}}({{0}}) > {most}", "0", f"not |{{0}}| > {most}"),)
     tests = range_tests if isinstance(range_tests, Mapping) else {"float": range_tests}
     has_common_case = bool(range_tests)
     # A common case of only some dtypes has no form for math="fast".
@@ -110,7 +111,11 @@ def _rsqrt(x: Any) -> Any:
     return (1 / np.sqrt(x.astype(np.longdouble))).astype(x.dtype)
 
 
-_LOG1P = (RangeTest("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
+# What k log(2) is taken off for, 2^-k has to be a normal number.
+_LOG1P = {
+    "f32": (between(2.0**-126, 2.0**126, operand="1 + {0}"),),
+    "f64": (between(2.0**-1022, 2.0**1022, F64, operand="1 + {0}"),),
+}
 _F32_TO_80 = {"f32": up_to("80")}
 _CUBES = {"f32": (between(2.0**-64, 2.0**64),), "f64": (between(2.0**-512, 2.0**512, F64),)}
 _ANGLES = {"f32": tuple(between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}})") for at in (0, 1))}

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.dtypes import BF16, F16, F32, F64, DType, dtype
 from .. import dtype_rules as rules
-from ..c_forms import FAR_QUOTIENT, CForms, CTemplate
+from ..c_forms import FAR_QUOTIENT, CForms, CTemplate, near_quotient
 from ..casts import cast_c, cast_reference
 from ..facts import UNCHANGED, Mlir
 from ..row import Op
@@ -112,7 +112,12 @@ NUMBERS: tuple[Op, ...] = (
         _fmod,
         "Remainder with the sign of the first operand, as C's; of an integer by 0 it is 0.",
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        forms=CForms(range_tests=FAR_QUOTIENT, common_case={"float": "bcg_fmod_common_{t}({0}, {1})"}, scalar=True),
+        forms=CForms(
+            range_tests=FAR_QUOTIENT,
+            test_by_constant=near_quotient,
+            common_case={"float": "bcg_fmod_common_{t}({0}, {1})"},
+            scalar=True,
+        ),
         mlir=Mlir({"signed": "@FMOD", "unsigned": "@REMAINDER_UNSIGNED", "float": "arith.remf"}),
         pole="b == 0",
     ),

@@ -180,7 +180,7 @@ def test_a_thousand_ops():
 def probe(limit="100"):
     """A kernel of an op that adds 1, and where no element of a block is rare takes 1 away: values tell what ran."""
     name = f"probe_{limit}"  # which is all that the key holds of a row
-    rare = {"float": (RangeTest("{V}", "{0}", limit),)}
+    rare = {"float": (RangeTest("{V}", "{0}", limit, f"{{0}} <= {limit}"),)}
     forms = CForms(range_tests=rare, common_case="({0} - 1)", scalar=True)
     op = replace(OPS["sin"], name=name, c="({0} + 1)", forms=forms)
     builder = Builder(("a", "b"))

@@ -29,7 +29,7 @@ DECISIONS = {
     "variants": ("(f32[*] a, f32[*] b) -> a + b", "zero_b: operands (unit, zero), results unit", "_zero_b("),
     "stages": (
         "(f32[*] a, f32[*] b) -> exp(a) * sin(b)",
-        "staged in calls where that is less work than",
+        "stages: in calls where that is less work than",
         "_staged_unit(",
     ),
     "function loops": (
