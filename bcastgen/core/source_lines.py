@@ -45,7 +45,6 @@ _FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.di
 _OURS = (*_FOLDERS, "<frozen ")
 # Folders that packages are installed in; the next part of a path is the package.
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-# Its functions are whose frame calls them.
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 # How many functions that call each other are searched for a name.
 _MOST_FRAMES = 8
@@ -61,7 +60,7 @@ def users_line() -> SourceLine:
             # The tracer, which runs the user's function: frames further out are those of the decoration.
             if found and frame.f_code.co_name == "trace":
                 break
-        else:
+        elif not _is_standard(file):
             found.append((file, frame.f_lineno))
             if package_of(file) is None:
                 break
@@ -72,6 +71,11 @@ def users_line() -> SourceLine:
 def is_ours(file: str) -> bool:
     """Return whether a file is of this package, of NumPy or of Python's frozen modules, wherever these are."""
     return file.startswith(_OURS)
+
+
+def _is_standard(file: str) -> bool:
+    """Return whether a file is of Python's own library, whose functions are whose frame calls them."""
+    return file.startswith(_STANDARD) and package_of(file) is None
 
 
 def package_of(file: str) -> str | None:
@@ -157,8 +161,7 @@ def _users(frames: list[TracebackType]) -> list[bool]:
     found: list[bool] = []
     for at in frames:
         file = at.tb_frame.f_code.co_filename
-        is_standard = file.startswith(_STANDARD) and package_of(file) is None
-        found.append(found[-1:] == [True] if is_standard else not is_ours(file))
+        found.append(found[-1:] == [True] if _is_standard(file) else not is_ours(file))
     return found
 
 

@@ -215,7 +215,7 @@ static inline float bcg_nextafter_bf16(float x, float y)
     return ((x != x) | (y != y)) != 0 ? x + y : x == y ? y : moved;
 }
 
-/* The f16 after x on the way to y: below 2^-14 they are 2^-24 apart. Of equal zeros it is the first, as in NumPy. */
+/* The f16 after x on the way to y: below 2^-14 they are 2^-24 apart. */
 static inline float bcg_nextafter_f16(float x, float y)
 {
     const float size = fabsf(x);
@@ -226,7 +226,7 @@ static inline float bcg_nextafter_f16(float x, float y)
     const float moved = copysignf((grows ? size < 0x1p-14f : size <= 0x1p-14f) ? small : normal, x);
     const float within = size > 65504 ? copysignf(65504, x) : moved;
     const float next = x == 0 ? copysignf(0x1p-24f, y) : within;
-    return ((x != x) | (y != y)) != 0 ? x + y : x == y ? x : next;
+    return ((x != x) | (y != y)) != 0 ? x + y : x == y ? y : next;
 }
 
 /* The distance to the next number away from 0, with the sign of x, that of -0 being none; NaN for infinities. */

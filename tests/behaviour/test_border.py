@@ -174,8 +174,14 @@ def calls(function, arity):
             yield (lambda x, constant=constant: function(x, constant, constant)), 1
 
 
+# Before it a power by a number that is 2, 0.5 and the like had the dtype of a square or a root.
+NEW_POWERS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+
+
 @pytest.mark.parametrize(("function", "arity"), [pytest.param(*pair, id=pair[0].__name__) for pair in functions()])
 def test_every_result_dtype_is_numpys(function, arity):
+    if function is operator.pow and not NEW_POWERS:
+        pytest.skip("this NumPy's result dtypes of powers depend on the number")
     agreed = 0
     for called, count in calls(function, arity):
         expression = trace(called, tuple("abc"[:count]))
@@ -402,6 +408,8 @@ def test_random_programs_are_numpys_or_refused(seed):
     for _ in range(700):
         program = make_program(chance)
         kinds = chance.choices(KINDS, k=2)
+        if not NEW_POWERS and "power(" in str(outcome(trace, program, ("a", "b"))):
+            continue
         arrays = [np.array([chance.randrange(4) for _ in range(3)], kind.np) for kind in kinds]
         own = [array.copy() for array in arrays]
         wanted = outcome(program, *own, refusals=(TypeError, ValueError, OverflowError, AttributeError))

@@ -137,6 +137,9 @@ def of_shape(extent):
     return header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({extent},), }}")
 
 
+REFUSED = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -148,7 +151,7 @@ def of_shape(extent):
         header("(" * 9000),
         header("1"),
         of_shape(3),
-        of_shape(-3),
+        pytest.param(of_shape(-3), marks=pytest.mark.skipif(not REFUSED, reason="this NumPy reads an empty array")),
         of_shape(10**14),
         of_shape(2**63),
         of_shape("'x'"),

@@ -111,6 +111,9 @@ class ExactProgram:
                 value = eval(text, {"np": np}, self.values)
         except (ValueError, TypeError, IndexError, OverflowError):
             return
+        if isinstance(value, int):
+            # count_nonzero of all dims, before NumPy 2.4.
+            value = np.intp(value)
         size, dtype = np.size(value), np.asarray(value).dtype
         if size > 200_000 or np.ndim(value) > 5 or (size and np.abs(np.asarray(value, "f8")).max() > _MOST):
             return

@@ -50,6 +50,14 @@ _LARGEST = {
 }
 
 
+def _nextafter(x: Any, y: Any) -> Any:
+    """Return NumPy's, but that after a zero comes an equal one, as in C; of float16 it does so in NumPy since 2.5."""
+    value = np.nextafter(x, y)
+    if value.dtype != np.float16:
+        return value
+    return np.where(np.equal(x, y), np.asarray(y, np.float16), value)
+
+
 def _nan_to_num(operands: tuple[DType, ...], _: DType) -> str:
     kind = operands[0]
     if kind.is_complex:
@@ -181,6 +189,7 @@ NUMBERS: tuple[Op, ...] = (
         rules.floating,
         _by_dtype("nextafter", "{0}, {1}"),
         "The next number of the dtype after the first on the way to the second.",
+        reference=_nextafter,
         of_digits=True,
     ),
     Op(
