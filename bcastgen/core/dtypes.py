@@ -95,10 +95,7 @@ def dtype(spelling: object) -> DType:
             return row
         if meant := meant_by(spelling):
             raise DTypeError(in_bytes(spelling, meant))
-    try:
-        found = np.dtype(spelling)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
-        found = None
+    found = _numpys(spelling)
     if found is not None and found.name in _BY_NUMPY:
         return _BY_NUMPY[found.name]
     # Codes of NumPy's own dtypes; those of other packages mean something else.
@@ -106,6 +103,18 @@ def dtype(spelling: object) -> DType:
     cure = _CURES.get(found.char) if known and found is not None else None
     # In NumPy's names: those that count bits (i4) mean other dtypes to whoever writes NumPy's codes.
     raise DTypeError(f"dtype {str(spelling)!r} is not supported{cure or '; use one of ' + ', '.join(_BY_NUMPY)}")
+
+
+def _numpys(spelling: object) -> np.dtype[Any] | None:
+    """Return what NumPy takes for a dtype, or None."""
+    # Text with these is of records, which NumPy reads as Python's code: a text may be none, or nested too deep.
+    if isinstance(spelling, str) and not {",", "("}.isdisjoint(spelling):
+        return None
+    try:
+        found: np.dtype[Any] = np.dtype(spelling)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        return None
+    return found
 
 
 def meant_by(name: str) -> str | None:
@@ -150,9 +159,8 @@ def in_numpy_code(spelling: object) -> DType:
     # In NumPy f16 is a float of sixteen bytes, on machines that have such floats.
     if isinstance(spelling, str) and spelling == "f16":
         raise DTypeError(in_bytes(spelling, "float16"))
-    try:
-        found = np.dtype(spelling)  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+    found = _numpys(spelling)
+    if found is None:
         return dtype(spelling if isinstance(spelling, str) else repr(spelling))
     if not found.isnative:
         raise DTypeError(f"dtype {str(spelling)!r} is of the other byte order; write {found.name}, and swap the result")

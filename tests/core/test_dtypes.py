@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.dtypes import (
     BF16,
     BOOL,
@@ -19,6 +20,7 @@ from bcastgen.core.dtypes import (
     WEAK_INT,
     dtype,
     from_key,
+    in_numpy_code,
     promote,
     resolve_weak,
 )
@@ -47,6 +49,16 @@ def test_other_types_are_refused_with_what_there_is(spelling):
         DTypeError, match=r"not supported( \(.*(numpy\.(float64|complex128)|dtype=float)\)$|; use one of bool, int8)"
     ):
         dtype(spelling)
+
+
+@pytest.mark.parametrize("text", ["f4,f4", "(3, 2, 0.2, 2, 3)", "(" * 9000, "(3)f4", ",", "f4,,f4", "(1,)" * 99 + "f"])
+def test_text_of_records_is_no_dtype(text):
+    """NumPy runs its own reader on it, which ends in a SyntaxError for some texts."""
+    for read in (dtype, in_numpy_code):
+        with pytest.raises(DTypeError, match="is not supported; use one of bool, int8"):
+            read(text)
+    with pytest.raises(DTypeError, match="is not supported"):
+        bg.from_text("astype(a, (3, 2, .2, 2, 2, 3))")
 
 
 def test_promotion_is_numpys():
