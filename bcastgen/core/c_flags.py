@@ -101,7 +101,12 @@ JIT_FLAGS: tuple[Flag, ...] = (
     Flag("-shared", "the result is loaded into a process"),
     Flag("-march=native", "the kernel runs here; the cache key holds the CPU's features", machines=_X86),
     Flag("-mcpu=native", "what -march=native is on x86", machines=_MCPU),
-    Flag(WIDEST, "the default is 256; 512 is worth 1.2-1.9 in maths; not for what is `light`", feature="avx512f"),
+    Flag(
+        WIDEST,
+        "the default is 256; 512 is worth 1.2-1.9 in maths; not for what is `light`",
+        machines=_X86,  # an emulated machine of another kind may be shown the features of the one that runs it
+        feature="avx512f",
+    ),
     Flag("-fvisibility=hidden", "only bcg_entry is exported, so helpers inline and no symbol clashes"),
     *RESULT_FLAGS,
 )
