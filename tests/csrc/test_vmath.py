@@ -1,14 +1,14 @@
 """The vector functions in builds of every kind: within their bounds, exact at their limits, and vectorised.
 
 What a kernel of the JIT computes is tests/behaviour/test_accuracy.py's affair; here the headers are compiled with other
-flags and by another compiler: without FMA, for a plain x86-64, with contraction as ``math="fast"`` has it.
+flags and by another compiler: where the machine is x86-64 without FMA and for a plain one, and everywhere with
+contraction as ``math="fast"`` has it.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import platform
 import re
 import shutil
 
@@ -23,13 +23,13 @@ from bcastgen.ops.table import OPS
 from long_runs import many
 
 truth = bench_module("truth")
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
 
 # Those that have functions of their own: float_power has power's.
 FUNCTIONS = [op for op in OPS.values() if op.ulp and f"{op.name}_f64" in vmath.functions()]
 CONTRACTED = ("-ffp-contract=fast",)
-BUILDS = {"no-fma": vmath.NO_FMA, "contracted": CONTRACTED}
-SLOW_BUILDS = {"plain": ((), "gcc"), "x86-64": (vmath.PORTABLE, "gcc"), "clang": ((), "clang-19")}
+# The slow tests have the build that is no different.
+BUILDS = {**{name: flags for name, flags in vmath.ROUNDINGS.items() if flags or not vmath.X86}, "contracted": CONTRACTED}
+SLOW_BUILDS = {"plain": ((), "gcc"), "portable": (vmath.PORTABLE, "gcc"), "clang": ((), "clang-19")}
 
 
 def forms(op, dtype):
@@ -102,7 +102,7 @@ LIMITS = [
 
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
 @pytest.mark.parametrize(("name", "limit", "inside", "outside"), LIMITS)
-@pytest.mark.parametrize("flags", [(), vmath.NO_FMA], ids=["fma", "no-fma"])
+@pytest.mark.parametrize("flags", vmath.ROUNDINGS.values(), ids=vmath.ROUNDINGS)
 def test_results_overflow_and_underflow_where_true_values_do(name, limit, inside, outside, dtype, flags):
     function = truth.truth_of(OPS[name])
     info = np.finfo(dtype.np)
@@ -126,6 +126,7 @@ def test_results_overflow_and_underflow_where_true_values_do(name, limit, inside
     assert (results == limit).tolist() == beyond
 
 
+@pytest.mark.skipif(not vmath.X86, reason="reads instructions of x86-64")
 def test_loops_are_vectorised_without_calls():
     """For AVX2, every loop works on whole registers, but those of full forms, whose largest operands take a slow path:
     they have near forms, which the loops of kernels are made of."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import platform
-
 import numpy as np
 import pytest
 
 import vmath
-
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
 
 _SAMPLES = 100_000
 
@@ -43,7 +39,7 @@ def usual_elements(library, op, dtype):
     return [x[found].view(dtype.np) for x in patterns]
 
 
-@pytest.mark.parametrize("flags", [(), vmath.NO_FMA], ids=["fma", "no-fma"])
+@pytest.mark.parametrize("flags", vmath.ROUNDINGS.values(), ids=vmath.ROUNDINGS)
 @pytest.mark.parametrize("op, dtype", vmath.usual_forms(), ids=lambda value: getattr(value, "name", None))
 def test_usual_forms_have_the_general_forms_bits(op, dtype, flags):
     library = vmath.library(*flags)

@@ -2,7 +2,7 @@
 
 In: flags.  Out: a :class:`Library`, whose functions take and return arrays.
 
-    library("-mno-fma").call("exp_f64", x) -> array of the same dtype
+    library("-ffp-contract=fast").call("exp_f64", x) -> array of the same dtype
 
 The functions are found in the headers by their form ``static inline T bcg_<name>_<dtype>(T x, ...)``; everything that
 is in a header is there to be called. For rows with a form for usual elements ``is_usual_<op>_<dtype>`` is 1 for these.
@@ -15,6 +15,7 @@ import functools
 import hashlib
 import math
 import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -33,8 +34,10 @@ from compile_flags import jit_flags
 from csrc_includes import CSRC_FLAGS
 
 HEADERS = tuple(sorted(path.name for path in (folder("csrc") / "vmath").glob("bcg_vmath*.h")))
-NO_FMA = ("-mno-fma", "-mno-avx512f")
-PORTABLE = ("-march=x86-64",)
+X86 = platform.machine() == "x86_64"
+# Every aarch64 has FMA; what any CPU of the kind can run needs a flag where kernels are compiled for this one.
+ROUNDINGS = {"fma": (), "no-fma": ("-mno-fma", "-mno-avx512f")} if X86 else {"as it is": ()}
+PORTABLE = ("-march=x86-64",) if X86 else ()
 # As in kernels: gcc leaves larger functions as calls otherwise, and the loop scalar.
 _INLINED = "-Dinline=inline __attribute__((always_inline))"
 _FUNCTION = re.compile(r"^static inline (float|double) bcg_(\w+_f(?:32|64))\(((?:\1 \w+(?:, )?)+)\)", re.MULTILINE)
