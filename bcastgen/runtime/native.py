@@ -11,8 +11,9 @@ import re
 from functools import cache
 from typing import Any
 
-from ..core.c_flags import RUNTIME_FLAGS
+from ..core.c_flags import NO_START_FILES, RUNTIME_FLAGS
 from ..core.c_source import CSource
+from ..core.frozen import replace
 from ..core.resources import csrc_file
 from .cache import cache_key, find
 from .library import open_shared
@@ -39,6 +40,8 @@ def runtime() -> Any:
         As for a kernel.
     """
     text, tools = _inlined("runtime.c"), toolchain()
+    # pthread_atfork is in the part of the C library that is linked into each program, and needs start files.
+    tools = replace(tools, flags=tuple(flag for flag in tools.flags if flag != NO_START_FILES))
     source = CSource("runtime", {"runtime.c": text}, RUNTIME_FLAGS)
     key = cache_key("runtime", text, *(flag.text for flag in source.flags), tools=tools)
     found = find(key, open_shared)
