@@ -32,15 +32,17 @@ static inline float bcg_f16_to_f32(uint16_t bits)
     return bcg_from_bits_f32((subnormal & small) | (normal & ~small) | special | quiet | sign);
 }
 
-/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which is then in the low bits. */
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which is then in the low bits. What
+ * overflows raises the exception, as in bcg_round_f16. */
 static inline uint16_t bcg_f32_to_f16(float x)
 {
     const uint32_t bits = bcg_bits_f32(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
     const uint32_t subnormal = bcg_bits_f32(bcg_from_bits_f32(magnitude) + 0.5f) - 0x3f000000u;
-    const uint32_t normal = (magnitude - 0x38000000u + 0x0fffu + (magnitude >> 13 & 1u)) >> 13;
+    const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0x7fffe000u;
+    const uint32_t scaled = bcg_bits_f32(bcg_from_bits_f32(normal) * 0x1p112f);
     const uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x03ffu);
-    const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
-    const uint32_t number = magnitude < 0x47800000u ? finite : 0x7c00u;
+    const uint32_t finite = magnitude < 0x38800000u ? subnormal : (normal - 0x38000000u) >> 13;
+    const uint32_t number = scaled < 0x7f7fffffu ? finite : 0x7c00u;
     return (uint16_t)(sign | (magnitude > 0x7f800000u ? nan : number));
 }
 
