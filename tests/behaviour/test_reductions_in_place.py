@@ -95,6 +95,17 @@ def test_long_rows_of_a_middle_dim_have_the_bits_of_adjacent_elements(dtype, ste
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_products_of_complex_numbers_are_not_fused_with_sums(dtype):
+    """Nor are those of the call path that is compiled with the package: on aarch64 FMA needs no flag."""
+    x, y = np.random.default_rng(3).uniform(-1, 1, (2, 1000)).astype(dtype().real.dtype).view(dtype)
+    wanted = np.empty_like(x)
+    wanted.real = x.real * y.real - x.imag * y.imag
+    wanted.imag = x.real * y.imag + x.imag * y.real
+    np.testing.assert_array_equal(bg.prod(np.stack([x, y]), axis=0), wanted)
+    np.testing.assert_array_equal(bg.prod(np.stack([x, y], axis=1), axis=1), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("value", [1, complex(-0.0, -0.0), 0.7 - 0.7j])
 def test_products_of_complex_numbers_have_the_same_bits_in_every_layout_and_by_any_threads(dtype, value):
     """No complex number leaves all others as they are: 1 makes NaNs of infinities, and other zeros of zeros."""
