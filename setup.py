@@ -56,7 +56,7 @@ setup(
             include_dirs=[numpy.get_include(), *(f"csrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch"))],
             # A build imports nothing of the package, so these stand here; `core/c_flags.py` has all others.
             # -g1: Python's own flags have -g, with which gcc takes a sixth of its time to follow variables.
-            # -ffp-contract=off: products of complex numbers have one value, also where machines have FMA (each aarch64).
+            # -ffp-contract=off: products of complex numbers have one value, also where there is FMA (each aarch64).
             extra_compile_args=["-O3", "-g1", "-fvisibility=hidden", "-ffp-contract=off"],
             optional=True,
         )

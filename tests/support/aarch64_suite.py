@@ -43,7 +43,7 @@ LIBRARIES = "libc6 libgmp10 libmpfr6 libmpc3 libisl23 zlib1g libzstd1 libstdc++6
 _ARM = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp"
 PROCESSORS = {
     "neoverse-n1": ("0xd0c", _ARM),
-    "neoverse-v1": ("0xd40", f"{_ARM} sha3 sm3 sm4 sha512 sve asimdfhm dit uscat ilrcpc flagm ssbs svei8mm svebf16 i8mm bf16"),
+    "neoverse-v1": ("0xd40", f"{_ARM} sha3 sm3 sm4 sha512 sve asimdfhm flagm ssbs svei8mm svebf16 i8mm bf16"),
 }
 
 # Tests that tell nothing here, and why.
@@ -82,7 +82,8 @@ class Root:
         if self._made.exists():
             return
         shutil.rmtree(self.place, ignore_errors=True)
-        _run(["debootstrap", "--arch=arm64", "--variant=minbase", f"--include={PACKAGES}", SUITE, str(self.place), MIRROR])
+        wanted = ["--arch=arm64", "--variant=minbase", f"--include={PACKAGES}"]
+        _run(["debootstrap", *wanted, SUITE, str(self.place), MIRROR])
         for name in ("/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt"):  # a network's own
             shutil.copyfile(name, f"{self.place}{name}")
         self._compile_natively()
@@ -107,8 +108,9 @@ class Root:
 
     def command(self, arguments: list[str]) -> list[str]:
         """Return the command that runs one in the root; it and all that it started end together."""
+        place = str(self.place)
         alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"]
-        return [*alone, "sh", "-c", _SCRIPT, "sh", str(self.place), self._cpuinfo, "chroot", str(self.place), *arguments]
+        return [*alone, "sh", "-c", _SCRIPT, "sh", place, self._cpuinfo, "chroot", place, *arguments]
 
     def copy_sources(self) -> str:
         """Copy what git knows of this checkout, as it is now; return where it is in the root."""
