@@ -39,12 +39,20 @@ PROGRAMS = {
 COMPILERS = "cpp-12-aarch64-linux-gnu gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu binutils-aarch64-linux-gnu"
 LIBRARIES = "libc6 libgmp10 libmpfr6 libmpc3 libisl23 zlib1g libzstd1 libstdc++6 libgcc-s1 libjansson4 libbinutils"
 
-# A processor of Arm's as /proc/cpuinfo has it, for -mcpu=native: qemu-user 7 shows that of the machine that it runs on.
-_ARM = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp"
-PROCESSORS = {
-    "neoverse-n1": ("0xd0c", _ARM),
-    "neoverse-v1": ("0xd40", f"{_ARM} sha3 sm3 sm4 sha512 sve asimdfhm flagm ssbs svei8mm svebf16 i8mm bf16"),
-}
+# Processors as /proc/cpuinfo has them, for -mcpu=native: qemu-user 7 shows that of the machine that it runs on.
+_ARM = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs"
+_SVE = "jscvt fcma sha3 sm3 sm4 sha512 sve asimdfhm dit uscat ilrcpc flagm paca pacg dcpodp svei8mm svebf16 i8mm bf16"
+PROCESSORS = {"neoverse-n1": ("0xd0c", _ARM), "neoverse-v1": ("0xd40", f"{_ARM} {_SVE}")}
+_CPUINFO = """\
+processor\t: 0
+Features\t: {features}
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x1
+CPU part\t: {part}
+CPU revision\t: 1
+
+"""
 
 # Tests that tell nothing here, and why.
 NOT_HERE: dict[str, str] = {}
@@ -70,9 +78,8 @@ class Root:
         self._made = keep.resolve() / "root-made"
         if cpu:
             part, features = PROCESSORS[cpu]
-            lines = f"processor : 0\nFeatures : {features}\nCPU implementer : 0x41\nCPU part : {part}\n\n"
             self._cpuinfo = str(keep.resolve() / f"{cpu}.txt")
-            Path(self._cpuinfo).write_text(lines)
+            Path(self._cpuinfo).write_text(_CPUINFO.format(features=features, part=part))
 
     def make(self) -> None:
         """Install what is missing."""
