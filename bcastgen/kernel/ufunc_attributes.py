@@ -27,6 +27,7 @@ from ..core.forks import undivided
 from ..expr.nodes import Apply, Expression, topological
 from ..ops.row import Op
 from ..pipeline.options import OPTIONS
+from ..runtime.toolchain import cpu_features
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -179,7 +180,12 @@ class UfuncAttributes(Generic[P, R_co]):
 
 
 def _raises_exactly(expression: Expression) -> bool:
-    """Whether the C raises the floating-point exceptions that NumPy would; else values have to tell."""
+    """Whether the C raises the floating-point exceptions that NumPy would; else values have to tell.
+
+    With SVE, gcc's vectors have lanes without elements, which compute on zeros: their exceptions tell nothing.
+    """
+    if "sve" in cpu_features().split():
+        return False
     return all(node.op.ieee for node in topological(expression.roots) if isinstance(node, Apply))
 
 
