@@ -6,14 +6,13 @@ import ast
 import platform
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from csrc_includes import CSRC_FLAGS
+from sources import ROOT, of_the_sources
 
-SETUP = Path(__file__).resolve().parents[2] / "setup.py"
-pytestmark = pytest.mark.skipif(not SETUP.exists(), reason="an installed wheel has no setup.py beside it")
+pytestmark = of_the_sources
 
 # FMA without further flags is on every aarch64; conda passes some to all that it builds for x86-64.
 FUSING = {"x86_64": ("-march=haswell",), "aarch64": ()}
@@ -37,7 +36,7 @@ void fold_%(t)s(reduce_%(t)s *r)
 def test_products_of_complex_numbers_are_not_fused(kind, tmp_path):
     if platform.machine() not in FUSING:
         pytest.skip("the instructions are those of x86-64 and aarch64")
-    (flags,) = re.findall(r"extra_compile_args=(\[.*?\])", SETUP.read_text(encoding="utf-8"))
+    (flags,) = re.findall(r"extra_compile_args=(\[.*?\])", (ROOT / "setup.py").read_text(encoding="utf-8"))
     (tmp_path / "k.c").write_text(SOURCE % {"t": kind})
     command = ["gcc", *ast.literal_eval(flags), *FUSING[platform.machine()], *CSRC_FLAGS, "-S", "k.c", "-o", "-"]
     text = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
