@@ -9,7 +9,7 @@ In: a directory.  Out: a line for some files each, and exit status 1 if a test f
 
 Needs root, x86-64, Debian's packages debootstrap and qemu-user-static, and 3 GB. Mounts are seen by the command alone
 and end with it. gcc's passes, the assembler and the linker are those of Debian's cross compiler, which the processor
-runs itself: they make the same code as the emulated ones of the same version, in a fourteenth of the time.
+runs itself: they make the same code as the emulated ones of the same version, in a twelfth of the time.
 """
 
 from __future__ import annotations
