@@ -56,7 +56,7 @@ CPU revision\t: 1
 
 # Tests that tell nothing here, and why.
 NOT_HERE = {
-    "tests/behaviour/test_interruptions.py::test_a_long_call_ends_where_a_handler_raises": "times calls, which have 5 s to end",
+    "tests/behaviour/test_interruptions.py::test_a_long_call_ends_where_a_handler_raises": "calls have 5 s to end",
 }
 
 # In the command's own mounts: what a program expects to find.
