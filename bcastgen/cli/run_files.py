@@ -12,7 +12,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -138,7 +138,7 @@ def save_results(results: Mapping[str, Any], files: Sequence[Path]) -> list[str]
     if files[0].suffix == ".npz":
         kinds, held = [", ".join(map(" ".join, zip(results, kinds, strict=True)))], [results]
     if str(files[0]) == "-":
-        _write_whole(sys.stdout.buffer.write, files[0], held[0])
+        sys.stdout.buffer.write(_in_memory(files[0], held[0]))
         sys.stdout.flush()
         return []
     # A link leads to the file that is replaced; what is there and no file, such as a device, is written to.
@@ -156,7 +156,7 @@ def save_results(results: Mapping[str, Any], files: Sequence[Path]) -> list[str]
                 if real in asides:
                     os.replace(asides[real], real)
                 else:
-                    _write_whole(real.write_bytes, path, one)
+                    real.write_bytes(_in_memory(path, one))
     finally:
         for aside in asides.values():
             aside.unlink(missing_ok=True)
@@ -172,13 +172,12 @@ def _named_errors(path: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def _write_whole(write: Callable[[memoryview], object], path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write what a file holds at once: NumPy before 2.1 asks a stream for its position, which a pipe has not."""
+def _in_memory(path: Path, arrays: Mapping[str, Any]) -> bytes:
+    """Return what a file holds; NumPy before 2.1 asks a stream for its position, which a pipe has not."""
     file = io.BytesIO()
     _write(file, path, arrays)
-    # The view ends here, also where writing fails: a file that is closed before its views says so.
-    with file.getbuffer() as held:
-        write(held)
+    # No copy; and no view, which a traceback may hold for longer than the file.
+    return file.getvalue()
 
 
 def _write(file: IO[bytes], path: Path, arrays: Mapping[str, Any]) -> None:
