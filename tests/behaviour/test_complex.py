@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -176,6 +177,19 @@ def test_errors_are_within_the_row_s_bound(kind, functions):
 @KINDS
 def test_errors_of_many_samples_are_within_the_row_s_bound(kind, functions):
     check_accuracy(kind, functions, many(250, 900), 2)
+
+
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "log1p"])
+def test_logarithms_beside_the_unit_circle_have_all_digits(name):
+    """x^2 + y^2 - 1 cancels there: 1e-15 of a sum of 1 remains."""
+    chance = np.random.default_rng(1)
+    beside = chance.choice([-1, 1], 200) * 2.0 ** chance.uniform(-50, -20, 200)
+    z = np.exp(1j * chance.uniform(-4, 4, 200)) * (1 + beside)
+    at = z - 1 if name == "log1p" else z
+    exact = [Fraction(x) + (name == "log1p") for x in at.real.tolist()]
+    sizes = [float(x**2 + Fraction(y) ** 2 - 1) for x, y in zip(exact, at.imag.tolist(), strict=True)]
+    wanted = np.log1p(sizes) / 2 / {"log2": np.log(2), "log10": np.log(10)}.get(name, 1)
+    np.testing.assert_allclose(op_kernel(OPS[name])(at).real, wanted, rtol=1e-15)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
