@@ -7,6 +7,7 @@ from the table of their ops.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import subprocess
@@ -22,7 +23,7 @@ from bcastgen.emit.shape_program.code import program_code
 from bcastgen.kernel.caller_extents import _inferred
 from bcastgen.loops.guard_program.code import guard_code
 from bcastgen.loops.guard_program.interpret import Failure, domains
-from bcastgen.loops.guard_program.ir import GuardProgram
+from bcastgen.loops.guard_program.ir import Const, GuardProgram, Own
 from bcastgen.shape.dialect.program import Program
 from bcastgen.shape.dialect.values import Shape
 from csrc_includes import CSRC_FLAGS
@@ -36,6 +37,7 @@ FLAGS = ["-std=c11", "-O1", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 DECLINED = -1
 HOSTILE = (-(2**63), -3, -1, 0, 1, 2, 3, 5, 2**31, 2**62, 2**63 - 1)
+NO_GUARDS = GuardProgram((), 0, (), frozenset(), (), ())
 
 
 def built(directory, compiler, flags):
@@ -192,10 +194,47 @@ def test_random_reductions(program):
     hold(program, list(drawn_with_reductions(3, 60)))
 
 
+# ---- extents that the caller leaves out ------------------------------------------------------------------------------
+
+TERMS = (Own(0, 0), Own(0, 1), Own(1, 0), Own(1, 1), Const(1), Const(5))
+
+
+class SlotCase:
+    """A slot that meets some extents; operands may have too few dims for them."""
+
+    def __init__(self, terms, shapes):
+        self.terms, self.shapes = terms, shapes
+
+    def numbers(self):
+        code = guard_code(NO_GUARDS, {0: self.terms})
+        yield from (len(code) // 8, *np.frombuffer(code, np.int64).tolist())
+        yield from (len(self.shapes) + 1, 1, len(self.shapes))
+        for shape in (*self.shapes, (1,)):
+            yield from (len(shape), *shape)
+
+    def wanted(self):
+        found = []
+        for term in self.terms:
+            found += (term.extent,) if isinstance(term, Const) else self.shapes[term.operand][term.dim :][:1]
+        return [0, next((extent for extent in found if extent != 1), 1)] if found else [DECLINED, -1, -1, -1, 0, 0]
+
+
+def test_what_is_left_out_is_the_first_extent_beside_it_that_is_not_1(program):
+    """Whatever comes before it: extents of 1, or dims that an operand of few dims has not."""
+    terms = [some for count in range(4) for some in itertools.product(TERMS, repeat=count)]
+    shapes = [(), (1,), (2,), (1, 3)]
+    cases = [SlotCase(some, pair) for some in terms for pair in itertools.product(shapes, repeat=2)]
+    said, at = answers(program, cases), 0
+    for case in cases:
+        wanted = case.wanted()
+        assert said[at : at + len(wanted)] == wanted, f"{case.terms} of {case.shapes}"
+        at += len(wanted)
+    assert at == len(said)
+
+
 # ---- shape programs --------------------------------------------------------------------------------------------------
 
 SHAPES = ("!shape.shape", "!shape.shape", "tensor<?xindex>", "tensor<2xindex>")
-NO_GUARDS = GuardProgram((), 0, (), frozenset(), (), ())
 
 
 class ProgramCase:
