@@ -81,6 +81,16 @@ def test_bits_are_those_of_any_number_of_threads():
         assert len({tuple(np.asarray(one).tobytes() for one in kernel(x)) for kernel in kernels}) == 1
 
 
+@pytest.mark.parametrize("dtype", ["?", "u1", "i2", "u4", "i8"])
+def test_parts_that_threads_combine_give_what_the_whole_gives(dtype):
+    """Integers, whose results NumPy has exactly."""
+    x = np.random.default_rng(5).integers(0, 100, 400_001).astype(dtype)
+    x[70_000] = x.max() + (dtype != "?")
+    kernel = bg.from_text("(sum(x), prod(x | 1), min(x), max(x), argmax(x), count_nonzero(x))", threads=2)
+    found = [int(one) for one in kernel(x)]
+    assert found == [x.sum(), np.prod(x | 1), x.min(), x.max(), x.argmax(), np.count_nonzero(x)]
+
+
 @pytest.mark.parametrize("count", [1000, 100_000])
 def test_errors_of_sums_keep_their_bound_which_is_below_numpys(count):
     for seed in range(4):
