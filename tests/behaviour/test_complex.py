@@ -118,6 +118,7 @@ def test_an_expression_is_what_numpy_has(layouts):
 # ---- functions -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="not all are those of C in this NumPy")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @KINDS
 def test_special_values_are_numpys(kind, functions):
@@ -129,10 +130,7 @@ def test_special_values_are_numpys(kind, functions):
         considered = np.isfinite(z) if op.name == "expm1" else np.ones(z.shape, bool)
         for one, other in zip((got.real, got.imag), (wanted.real, wanted.imag), strict=True):
             alike = np.isclose(one, other, rtol=tolerance, atol=0, equal_nan=True)
-            # C leaves the sign of an infinity beside a NaN open, and NumPy has its library's.
-            open_sign = np.isinf(one) & np.isnan(wanted)
-            alike |= open_sign & np.isinf(other)
-            alike &= np.isnan(one) | open_sign | (np.signbit(one) == np.signbit(other))
+            alike &= np.isnan(one) | (np.signbit(one) == np.signbit(other))
             wrong = considered & ~alike
             assert not wrong.any(), (op.name, z[wrong][0], got[wrong][0], wanted[wrong][0])
 
