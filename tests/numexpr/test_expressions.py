@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bcastgen.numexpr as ne
 from bcastgen.numexpr.expressions import ConstantNode, E, OpNode, RawNode, VariableNode, common_kind, context, functions
 
 
@@ -73,6 +74,14 @@ def test_a_quotient_by_a_constant_is_a_product_where_kinds_are_alike():
 
 def test_without_optimization_ops_are_as_written():
     assert (E.a**2).value == "pow" and (E.a / 4.0).value == "div"
+
+
+@pytest.mark.parametrize("optimization", ["none", "moderate", "aggressive"])
+@pytest.mark.parametrize("exponent", [-1.0, 0, 0.5, 1, 2, 3, 2.5, 51])
+def test_powers_are_numpys_however_they_are_optimised(optimization, exponent):
+    x = np.array([0.5, 1.0, 2.25, 4.0])
+    found = ne.evaluate(f"x**{exponent}", {"x": x}, {}, optimization=optimization)
+    np.testing.assert_allclose(found, x**exponent, rtol=1e-14)
 
 
 def test_axes_are_checked():

@@ -124,11 +124,13 @@ def test_reductions_take_numbers(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of distutils in older setuptools, by which cffi compiles
 def test_the_python_wrapper_takes_numbers(tmp_path):
-    KERNELS["beside"].emit_c(tmp_path, "beside", build=("cffi",))
+    """One kernel of two has an extent that callers give."""
+    kernels = {"beside": KERNELS["beside"], "plain": bg.from_text("(f32[?] x) -> x + 1")}
+    bg.emit_c(kernels, tmp_path, "beside", build=("cffi",))
     spec = importlib.util.spec_from_file_location("beside_cffi", tmp_path / "beside_cffi.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     x, y = np.float32([1, 2]), np.float32([[1, 2, 3], [4, 5, 6]])
-    assert (module.beside(x, y, 3) == x[:, None] * y).all()
+    assert (module.beside_beside(x, y, 3) == x[:, None] * y).all() and (module.beside_plain(x) == x + 1).all()
     with pytest.raises(ValueError, match=r"extent 'k' is 2, expected 1 or 3 \(from 'y'\)"):
-        module.beside(x, y, 2)
+        module.beside_beside(x, y, 2)

@@ -208,6 +208,16 @@ def on_kind(x):
     return x if isinstance(x, float) else -x
 
 
+def long_power(x):
+    n = 10**6
+    return x * 7**n
+
+
+def long_shift(x):
+    n = 10**6
+    return x + (1 << n)
+
+
 def endless(x):
     return endless(x) if x else 0
 
@@ -227,6 +237,8 @@ TABLE = np.arange(3)
         (of_array, "make it an operand", "TABLE"),
         (prints, "no other effect", "print(x)"),
         (on_kind, "does not choose a branch", "isinstance(x, float)"),
+        (long_power, "too many bits; use a float", "7**n"),
+        (long_shift, "too many bits; use a float", "1 << n"),
         (endless, "write a loop", None),
     ],
 )

@@ -104,3 +104,16 @@ def test_strings_are_escaped(text, shown):
 def test_bf16_has_no_decimals_for_what_is_no_number():
     assert [number(value, "bf16") for value in (0.5, float("inf"), float("-inf"))] == ["0.5", "0x7F80", "0xFF80"]
     assert number(float("nan"), dtype("bf16").mlir) == "0x7FC0"
+
+
+@pytest.mark.parametrize(
+    ("type_", "of_infinity", "of_nan"),
+    [
+        ("f16", "0x7C00", "0x7E00"),
+        ("bf16", "0x7F80", "0x7FC0"),
+        ("f32", "0x7F800000", "0x7FC00000"),
+        ("f64", "0x7FF0000000000000", "0x7FF8000000000000"),
+    ],
+)
+def test_what_is_no_number_is_written_in_all_digits_of_its_type(type_, of_infinity, of_nan):
+    assert (number(np.inf, type_), number(np.nan, type_)) == (of_infinity, of_nan)
