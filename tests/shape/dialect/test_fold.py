@@ -33,6 +33,15 @@ def test_constants():
     assert "shape.const_size 2" in text(lambda t: shape.rank(shape.shape_of(t), type="!shape.size"), t="f32[?, 3]")
 
 
+@pytest.mark.parametrize(("dim", "is_there"), [(0, True), (1, True), (2, False), (3, False), (-1, False)])
+def test_an_extent_that_is_not_there_is_asked_for_although_nothing_uses_it(dim, is_there):
+    def body(t):
+        shape.get_extent(shape.shape_of(t), dim, type="index")
+        return shape.shape_of(t)
+
+    assert ("get_extent" not in ops(body, t="f32[?, 3]")) is is_there
+
+
 def test_reductions_of_known_shapes():
     folded = text(lambda: shape.reduce((2, 3, 4), 1, lambda index, dim, acc: shape.mul(acc, dim)))
     assert "shape.const_size 24" in folded
