@@ -358,3 +358,8 @@ print("done")
 def test_a_finaliser_that_reshapes_operands_in_a_call() -> None:
     done = subprocess.run([sys.executable, "-c", RESHAPING], capture_output=True, text=True, timeout=120)
     assert (done.stdout.strip(), done.returncode) == ("done", 0), done.stderr
+
+
+def test_without_the_extension_nothing_is_kept_that_could_be_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings._chosen, "extension", None)
+    assert bg.clear_memory() == 0

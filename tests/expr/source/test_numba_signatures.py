@@ -55,3 +55,9 @@ def test_the_exact_loop_then_the_first_safe_one():
 def test_other_objects_are_no_types_of_numba():
     assert numba_dtype(np.float64) is None
     assert numba_dtype(3) is None
+
+
+@pytest.mark.parametrize("several", [list, tuple])
+def test_several_signatures_are_a_list_or_a_tuple_of_texts(several):
+    texts = ("float32(float32)", "float64(float64)")
+    assert [str(one) for one in read_signatures(several(texts), 1)] == [*texts]
