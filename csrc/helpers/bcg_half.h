@@ -33,7 +33,7 @@ static inline float bcg_f16_to_f32(uint16_t bits)
 }
 
 /* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which is then in the low bits. What
- * overflows raises the exception, as in bcg_round_f16. */
+ * overflows raises the exception. */
 static inline uint16_t bcg_f32_to_f16(float x)
 {
     const uint32_t bits = bcg_bits_f32(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;

@@ -46,7 +46,7 @@ static float halves_f16_to_f32(uint16_t bits)
 }
 
 /* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which is then in the low bits.
- * What overflows raises the exception, as in halves_round_f16. */
+ * What overflows raises the exception. */
 static uint16_t halves_f32_to_f16(float x)
 {
     const uint32_t bits = halves_bits_f32(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
