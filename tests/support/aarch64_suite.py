@@ -21,6 +21,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from wheel_suite import must_run
+
 __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,7 +94,7 @@ class Root:
             return
         shutil.rmtree(self.place, ignore_errors=True)
         wanted = ["--arch=arm64", "--variant=minbase", f"--include={PACKAGES}"]
-        _run(["debootstrap", *wanted, SUITE, str(self.place), MIRROR])
+        must_run(["debootstrap", *wanted, SUITE, str(self.place), MIRROR])
         for name in ("/etc/resolv.conf", "/etc/ssl/certs/ca-certificates.crt"):  # a network's own
             shutil.copyfile(name, f"{self.place}{name}")
         self._compile_natively()
@@ -101,10 +103,10 @@ class Root:
     def _compile_natively(self) -> None:
         wanted = [f"{name}:amd64" for name in (*COMPILERS.split(), *LIBRARIES.split())]
         fetch = f"dpkg --add-architecture amd64; apt-get -qq update; cd /opt; apt-get -qq download {' '.join(wanted)}"
-        _run(self.command(["sh", "-ec", fetch]))
+        must_run(self.command(["sh", "-ec", fetch]))
         cross = self.place / "opt" / "cross"
         for package in sorted((self.place / "opt").glob("*.deb")):
-            _run(["dpkg", "-x", str(package), str(cross)])
+            must_run(["dpkg", "-x", str(package), str(cross)])
             package.unlink()
         for folder in ("lib64", "lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"):
             shutil.copytree(cross / folder, self.place / folder, symlinks=True, dirs_exist_ok=True)
@@ -130,12 +132,6 @@ class Root:
                 (self.place / "src" / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.place / "src" / name)
         return "/src"
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
 
 def main() -> int:

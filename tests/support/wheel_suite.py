@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["main"]
+__all__ = ["main", "must_run"]
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the wheel holds: the tests have to find it there.
@@ -49,14 +49,14 @@ class Suite:
             return
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir(parents=True)
-        _run([self._base, "-m", "venv", str(self.python.parents[1])])
+        must_run([self._base, "-m", "venv", str(self.python.parents[1])])
         pip = [str(self.python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, "install", "--no-compile", "build"])
+        must_run([*pip, "install", "--no-compile", "build"])
         # The sdist first, and the wheel from that: what the sdist lacks, the wheel lacks.
-        _run([str(self.python), "-m", "build", "--outdir", str(self.home / "dist"), str(ROOT)])
+        must_run([str(self.python), "-m", "build", "--outdir", str(self.home / "dist"), str(ROOT)])
         [sdist], [wheel] = ([*(self.home / "dist").glob(kind)] for kind in ("*.tar.gz", "*.whl"))
-        _run([*pip, "install", "--no-compile", f"{wheel}[test]"])
-        _run(["tar", "-xf", str(sdist), "-C", str(self.home)])
+        must_run([*pip, "install", "--no-compile", f"{wheel}[test]"])
+        must_run(["tar", "-xf", str(sdist), "-C", str(self.home)])
         (self.home / sdist.name.removesuffix(".tar.gz")).rename(self.tests)
         for name in INSTALLED:
             shutil.rmtree(self.tests / name, ignore_errors=True)
@@ -94,7 +94,8 @@ class Suite:
         return sum(int(match[1]) for match in found if match)
 
 
-def _run(command: list[str]) -> None:
+def must_run(command: list[str]) -> None:
+    """Run a command; end with what it said if it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
