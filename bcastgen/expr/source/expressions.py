@@ -217,7 +217,7 @@ class Scope:
         return self.frames.builder.apply(row, nodes)
 
     def _computed(self, tree: ast.expr, function: Callable[..., Any], values: list[Any]) -> Any:
-        if function in (operator.pow, operator.lshift) and all(type(value) is int for value in values):
+        if function in (operator.pow, operator.lshift) and all(isinstance(value, int) for value in values):
             bits = (
                 values[1] + values[0].bit_length()
                 if function is operator.lshift

@@ -218,6 +218,11 @@ def long_shift(x):
     return x + (1 << n)
 
 
+def long_shift_of_a_bool(x):
+    n, one = 10**6, True
+    return x + (one << n)
+
+
 def endless(x):
     return endless(x) if x else 0
 
@@ -238,6 +243,7 @@ TABLE = np.arange(3)
         (prints, "no other effect", "print(x)"),
         (on_kind, "does not choose a branch", "isinstance(x, float)"),
         (long_power, "too many bits; use a float", "7**n"),
+        (long_shift_of_a_bool, "too many bits; use a float", "one << n"),
         (long_shift, "too many bits; use a float", "1 << n"),
         (endless, "write a loop", None),
     ],
