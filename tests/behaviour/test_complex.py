@@ -10,6 +10,7 @@ import itertools
 import warnings
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -204,6 +205,11 @@ def test_nothing_overflows_or_underflows_on_the_way():
     # e^710 overflows, and the product with a small cosine does not.
     turned = bg.exp(np.array([complex(711, np.pi / 2)]))[0]
     assert turned.real == pytest.approx(np.exp(700.0) * (6.123233995736766e-17 * np.exp(11.0)))
+    for function in ("sinh", "cosh"):
+        far = np.array([complex(x, y) for x in (705, -705, 710, -710) for y in (1, -2)])
+        # e^710 overflows, and half of it does not.
+        wanted = [complex(getattr(mpmath, function)(mpmath.mpc(z))) for z in far]
+        np.testing.assert_allclose(getattr(bg, function)(far), wanted, rtol=1e-14)
     assert bg.arcsinh(np.array([complex(big, big)]))[0].real == pytest.approx(709.9482473405542 + np.log(2))
 
 

@@ -90,6 +90,17 @@ def test_integers_saturate_as_i32_and_keep_their_low_bits():
     assert cast(np.int64([-9, 2**40 + 5]), dtype("u4")).astype(int).tolist() == [7, 5]
 
 
+@pytest.mark.parametrize("target", ["int8", "uint8", "int32", "int64", "float32", "float64", "float16", "bool"])
+def test_casts_of_constants_are_folded_as_elements_are_cast(target):
+    values = np.array([2.6, -2.6, 300.0, 0.0, 1e30], ml_dtypes.bfloat16)
+    asked = bg.from_text(f"x.astype({target})")(values)
+    for value, wanted in zip(values, asked, strict=True):
+        folded = bg.from_text(f"(bool[?] x) -> bfloat16({value}).astype({target}), x")
+        assert "cast" not in str(folded.compilation.program.nests[0])
+        found = folded(np.zeros(2, bool))[0]
+        assert (found.dtype, found.item()) == (wanted.dtype, wanted.item())
+
+
 def test_what_computes_refuses_them_with_the_cure():
     x = np.ones(3, ml_dtypes.float8_e4m3fn)
     for compute in (

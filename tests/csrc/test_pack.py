@@ -171,7 +171,7 @@ def check(program: Path, guard: int = 0, runner: Sequence[str] = ()) -> None:
     assert at == len(done.stdout)
 
 
-@pytest.mark.parametrize("what", ["-DPACK_PLAIN", "-DPACK_LEVEL_MOST=2"])
+@pytest.mark.parametrize("what", ["-DPACK_PLAIN", "-DPACK_LEVEL_MOST=0", "-DPACK_LEVEL_MOST=2"])
 def test_what_is_copied_is_what_numpy_copies_and_nothing_else_is_written(build: Builder, what: str) -> None:
     check(build(os.environ.get("CC", "gcc"), WARNED, what), guard=128)
 

@@ -28,6 +28,7 @@ def outcome(call):
 x, n = np.arange(6.0).reshape(2, 3), np.arange(3)
 axpb = bg.jit(lambda a, b: a * b + 1)
 scale = bg.jit(lambda x, g: x * g, signature="(f32[?, 4] x, f32[4] g) -> f32[?, 4]")
+fours = bg.jit(lambda a, b: a + b, signature="(f32[*] a, f32[*] b) -> f32[*, 4]")
 rows, out = np.ones((1, 4), "f4"), np.empty((2, 3))
 calls = [
     lambda: axpb(x, x[0]).tolist(),
@@ -36,6 +37,8 @@ calls = [
     lambda: axpb(x, np.ones(4)),
     lambda: scale(rows, rows[0]).tolist(),
     lambda: scale(rows, rows[0, :3]),
+    lambda: fours(rows, rows[0]).tolist(),
+    lambda: fours(np.ones((2, 3, 5), "f4"), rows[:, :1]),
     lambda: bg.power(n, -n),
     lambda: bg.power(n, n).tolist(),
     lambda: bg.add(np.uint8(1), 300),

@@ -221,6 +221,18 @@ def test_reshape_adds_and_drops_dims_of_extent_1(before, after, extents):
     np.testing.assert_array_equal(result, a.reshape(extents))
 
 
+def test_what_a_reshape_says_of_an_unknown_extent_is_asked():
+    text = """func.func @f(%a: tensor<1x?xf32>) -> tensor<?xf32> {
+      %0 = "tosa.reshape"(%a) {new_shape = array<i64: 3>} : (tensor<1x?xf32>) -> tensor<3xf32>
+      %1 = tosa.exp %0 : (tensor<3xf32>) -> tensor<?xf32>
+      return %1 : tensor<?xf32>
+    }"""
+    kernel = bg.from_mlir(text)
+    assert kernel(np.zeros((1, 3), np.float32)).tolist() == [1, 1, 1]
+    with pytest.raises(bg.BroadcastError, match="dim 0 has extent 3, expected 4"):
+        kernel(np.zeros((1, 4), np.float32))
+
+
 def test_a_reshape_that_moves_elements_is_refused_by_name():
     body = """%0 = "tosa.reshape"(%a) {new_shape = array<i64: 12>} : (tensor<3x4xf32>) -> tensor<12xf32>
               return %0 : tensor<12xf32>"""

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+import platform
 import random
 
 import numpy as np
 import pytest
 
 from bcastgen import from_text
+
+X86_64 = platform.machine().lower() in ("x86_64", "amd64")
+
+
+@pytest.fixture(params=["of this CPU", "-march=x86-64-v3"], autouse=True)
+def instructions(request, monkeypatch):
+    """Use this CPU's instructions, or those before AVX-512, where no one instruction converts 64 bits."""
+    if request.param.startswith("-"):
+        if not X86_64:
+            pytest.skip("its instructions are of x86-64")
+        monkeypatch.setenv("BCASTGEN_CFLAGS", request.param)
 
 
 def integers(low, high):

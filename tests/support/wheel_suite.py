@@ -113,6 +113,7 @@ def main() -> int:
     suite = Suite(given.python, given.keep)
     if given.fresh:
         (suite.home / "made").unlink(missing_ok=True)
+        suite.known.clear()
     suite.install()
     parts = suite.parts(given.room or [])
     for part, files in parts.items():
