@@ -352,6 +352,28 @@ static void signals_are_the_programs(void)
     CHECK(!elsewhere);
 }
 
+/* A fault of a worker's own goes to the program's handler, as a page of a file that is gone does; nothing else does. */
+static void look_at_mask(void *argument, int64_t index)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t blocked;
+    (void)argument, (void)index;
+    usleep(100);
+    if (pthread_equal(pthread_self(), main_thread)) return;
+    elsewhere = 1;
+    CHECK(pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0);
+    for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) CHECK(!sigismember(&blocked, faults[k]));
+    CHECK(sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGALRM) && sigismember(&blocked, SIGCHLD));
+}
+
+static void workers_take_their_own_faults(void)
+{
+    main_thread = pthread_self();
+    if (bcg_pool_cpus() < 2) return;
+    for (int round = 0; round < 100 && !elsewhere; round++) bcg_pool_run(2, 50, look_at_mask, NULL);
+    CHECK(elsewhere);
+}
+
 static void add(void *argument, int64_t index)
 {
     int64_t *sum = argument;
@@ -402,6 +424,7 @@ CHECKS = [
     "workers_wake_for_a_row_of_calls",
     "no_more_threads_than_asked_for",
     "signals_are_the_programs",
+    "workers_take_their_own_faults",
     "serial_is_in_order",
     "exits_while_workers_spin",
 ]
