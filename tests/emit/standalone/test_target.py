@@ -34,6 +34,13 @@ def test_a_loop_says_how_many_of_its_widest_values_a_vector_has(tmp_path, kind, 
     assert "Meant for x86-64-v3 (AVX2): vectors of 32 bytes" in re.sub(r"\n \* +", " ", header)
 
 
+def test_a_compiler_takes_the_hints(tmp_path, compile_strictly):
+    files = bg.from_text("(f32[?] a, f32[?] b) -> a + b").emit_c(tmp_path, "wide", target="x86-64-v3")
+    texts = {path.name: path.read_text() for path in files}
+    assert "WIDE_VECTORS(8)\n" in texts["wide.c"]
+    compile_strictly(texts, tmp_path / "again")
+
+
 def test_static_loops_have_the_hint(tmp_path):
     source, _ = emitted(tmp_path, "(f64[64,40] a, f64[40] b) -> a + b", target="x86-64-v4", static=True)
     assert "    WIDE_VECTORS(8)\n        for (ptrdiff_t i1" in source
