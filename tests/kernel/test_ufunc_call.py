@@ -333,7 +333,8 @@ def test_outs_of_several_results_by_position(name):
 
 @pytest.mark.parametrize("name", ["modf", "frexp", "divmod"])
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_result_without_out_has_the_shape_of_the_other_ones_out(name, place):
+@pytest.mark.parametrize("order", ["K", "F"])
+def test_a_result_without_out_has_the_shape_of_the_other_ones_out(name, place, order):
     ufunc, kernel = getattr(np, name), getattr(bg, name)
     operands = (np.array([-2.5, 1.25, 7]), 2.0)[: ufunc.nin]
     mask = np.array([True, False, True])
@@ -341,10 +342,10 @@ def test_a_result_without_out_has_the_shape_of_the_other_ones_out(name, place):
     for function in (ufunc, kernel):
         outs = [None, None]
         outs[place] = np.zeros((2, 3), ufunc(*operands)[place].dtype)
-        found.append(function(*operands, out=tuple(outs), where=mask))
+        found.append(function(*operands, out=tuple(outs), where=mask, order=order))
     for got, expected in zip(*found, strict=True):
         assert got.dtype == expected.dtype and got.shape == expected.shape == (2, 3)
-        assert np.array_equal(got[:, mask], expected[:, mask])
+        assert got.strides == expected.strides and np.array_equal(got[:, mask], expected[:, mask])
 
 
 # ---- objects that are more than arrays -------------------------------------------------------------------------------
