@@ -5,7 +5,7 @@ In: a directory.  Out: a line for some files each, and exit status 1 if a test f
     sudo python tests/support/aarch64_suite.py --keep emulated                   # goes on where it ended
     sudo python tests/support/aarch64_suite.py --keep emulated --room csrc --room runtime
     sudo python tests/support/aarch64_suite.py --keep emulated --cpu neoverse-v1     # kernels of SVE
-    sudo python tests/support/aarch64_suite.py --keep emulated --fresh           # builds sdist and wheel again
+    sudo python tests/support/aarch64_suite.py --keep emulated --again           # with the sources as they are now
 
 Needs root, x86-64, Debian's packages debootstrap and qemu-user-static, and 3 GB. Mounts are seen by the command alone
 and end with it. gcc's passes, the assembler and the linker are those of Debian's cross compiler, which the processor
@@ -41,10 +41,16 @@ PROGRAMS = {
 COMPILERS = "cpp-12-aarch64-linux-gnu gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu binutils-aarch64-linux-gnu"
 LIBRARIES = "libc6 libgmp10 libmpfr6 libmpc3 libisl23 zlib1g libzstd1 libstdc++6 libgcc-s1 libjansson4 libbinutils"
 
-# Processors as /proc/cpuinfo has them, for -mcpu=native: qemu-user 7 shows that of the machine that it runs on.
-_ARM = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs"
+# Processors as /proc/cpuinfo has them, for -mcpu=native and the tests: qemu-user 7 shows that of the machine that it
+# runs on. The first is a plain ARMv8.
+_PLAIN = "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"
+_ARM = f"{_PLAIN} atomics fphp asimdhp asimdrdm lrcpc dcpop asimddp ssbs"
 _SVE = "jscvt fcma sha3 sm3 sm4 sha512 sve asimdfhm dit uscat ilrcpc flagm paca pacg dcpodp svei8mm svebf16 i8mm bf16"
-PROCESSORS = {"neoverse-n1": ("0xd0c", _ARM), "neoverse-v1": ("0xd40", f"{_ARM} {_SVE}")}
+PROCESSORS = {
+    "cortex-a53": ("0xd03", _PLAIN),
+    "neoverse-n1": ("0xd0c", _ARM),
+    "neoverse-v1": ("0xd40", f"{_ARM} {_SVE}"),
+}
 _CPUINFO = """\
 processor\t: 0
 Features\t: {features}
@@ -67,7 +73,7 @@ set -e
 mount -t proc proc "$1/proc"
 mount --rbind /dev "$1/dev"
 mount -t tmpfs tmpfs "$1/tmp"
-[ -z "$2" ] || mount --bind "$2" "$1/proc/cpuinfo"
+mount --bind "$2" "$1/proc/cpuinfo"
 shift 2
 exec "$@"
 """
@@ -78,12 +84,10 @@ class Root:
 
     def __init__(self, keep: Path, cpu: str) -> None:
         self.place = keep.resolve() / "root"
-        self._cpuinfo = ""
+        self._cpuinfo = keep.resolve() / f"{cpu}.txt"
         self._made = keep.resolve() / "root-made"
-        if cpu:
-            part, features = PROCESSORS[cpu]
-            self._cpuinfo = str(keep.resolve() / f"{cpu}.txt")
-            Path(self._cpuinfo).write_text(_CPUINFO.format(features=features, part=part))
+        part, features = PROCESSORS[cpu]
+        self._cpuinfo.write_text(_CPUINFO.format(features=features, part=part))
 
     def make(self) -> None:
         """Install what is missing."""
@@ -121,7 +125,7 @@ class Root:
         """Return the command that runs one in the root; it and all that it started end together."""
         place = str(self.place)
         alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"]
-        return [*alone, "sh", "-c", _SCRIPT, "sh", place, self._cpuinfo, "chroot", place, *arguments]
+        return [*alone, "sh", "-c", _SCRIPT, "sh", place, str(self._cpuinfo), "chroot", place, *arguments]
 
     def copy_sources(self) -> str:
         """Copy what git knows of this checkout, as it is now; return where it is in the root."""
@@ -139,15 +143,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, required=True, help="a directory for all that is made")
     parser.add_argument("--room", action="append", default=[], help="a folder of tests; all by default")
-    parser.add_argument("--cpu", choices=PROCESSORS, default="", help="what -mcpu=native finds; plain ARMv8 by default")
-    parser.add_argument("--fresh", action="store_true", help="build sdist and wheel again, and forget what has passed")
+    parser.add_argument("--cpu", choices=PROCESSORS, default=next(iter(PROCESSORS)), help="what -mcpu=native finds")
+    parser.add_argument("--fresh", action="store_true", help="build all again, and forget what has passed")
+    parser.add_argument("--again", action="store_true", help="build sdist and wheel again, and run what has not passed")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest")
     given = parser.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
     root = Root(given.keep, given.cpu)
     root.make()
-    suite = ["python3", f"{root.copy_sources()}/tests/support/wheel_suite.py", "--keep", f"/kept{given.cpu}"]
-    suite += [f"--room={room}" for room in given.room] + ["--fresh"] * given.fresh
+    suite = ["python3", f"{root.copy_sources()}/tests/support/wheel_suite.py", "--keep", f"/kept/{given.cpu}"]
+    suite += [f"--room={room}" for room in given.room] + ["--fresh"] * given.fresh + ["--again"] * given.again
     suite += ["--", *given.pytest, *(f"--deselect={test}" for test in NOT_HERE)]
     passed_on = {name: os.environ[name] for name in os.environ if name.startswith("PIP_") or name.endswith("_proxy")}
     place = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}

@@ -4,7 +4,7 @@ In: an interpreter, a directory.  Out: a line for some files each, and exit stat
 
     python tests/support/wheel_suite.py --python python3.13 --keep wheels        # goes on where it ended
     python tests/support/wheel_suite.py --python python3.10 --keep wheels --room ops --room kernel
-    python tests/support/wheel_suite.py --python python3.12 --keep wheels --fresh     # builds all again
+    python tests/support/wheel_suite.py --python python3.12 --keep wheels --again     # with the sources as they are now
 
 A room is a folder of tests; what has passed is not run again. The tests are those of the sdist, beside which
 nothing lies that the wheel should hold. Packages come from where pip takes them.
@@ -26,8 +26,8 @@ from typing import Any
 __all__ = ["main", "must_run"]
 
 ROOT = Path(__file__).resolve().parents[2]
-# What the wheel holds: the tests have to find it there.
 PART = 8  # files, so that a run which is stopped loses little
+# What the wheel holds: the tests have to find it there.
 INSTALLED = ("bcastgen", "csrc", "templates", "bench", "setup.py", "bcastgen.egg-info")
 
 
@@ -43,25 +43,30 @@ class Suite:
         self._base = python
         self.known: dict[str, Any] = json.loads(self._results.read_text()) if self._results.exists() else {}
 
-    def install(self) -> None:
-        """Make the sdist, the wheel and the venv, unless they are there."""
-        if (self.home / "made").exists():
-            return
-        shutil.rmtree(self.home, ignore_errors=True)
-        self.home.mkdir(parents=True)
-        must_run([self._base, "-m", "venv", str(self.python.parents[1])])
+    def install(self, again: bool = False) -> None:
+        """Make venv, sdist and wheel, unless they are there; `again` makes the latter two of the sources as they are."""
+        made = self.home / "made"
         pip = [str(self.python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        must_run([*pip, "install", "--no-compile", "build"])
+        if not made.exists():
+            shutil.rmtree(self.home, ignore_errors=True)
+            self.home.mkdir(parents=True)
+            must_run([self._base, "-m", "venv", str(self.python.parents[1])])
+            must_run([*pip, "install", "--no-compile", "build"])
+        elif not again:
+            return
+        for folder in (self.home / "dist", self.tests):
+            shutil.rmtree(folder, ignore_errors=True)
         # The sdist first, and the wheel from that: what the sdist lacks, the wheel lacks.
         must_run([str(self.python), "-m", "build", "--outdir", str(self.home / "dist"), str(ROOT)])
         [sdist], [wheel] = ([*(self.home / "dist").glob(kind)] for kind in ("*.tar.gz", "*.whl"))
         must_run([*pip, "install", "--no-compile", f"{wheel}[test]"])
+        must_run([*pip, "install", "--no-compile", "--force-reinstall", "--no-deps", str(wheel)])
         must_run(["tar", "-xf", str(sdist), "-C", str(self.home)])
         (self.home / sdist.name.removesuffix(".tar.gz")).rename(self.tests)
         for name in INSTALLED:
             shutil.rmtree(self.tests / name, ignore_errors=True)
             (self.tests / name).unlink(missing_ok=True)
-        (self.home / "made").write_text(f"{wheel.name}\n")
+        made.write_text(f"{wheel.name}\n")
 
     def parts(self, rooms: list[str]) -> dict[str, list[str]]:
         """Return the files of tests of some rooms, or of all, by parts: some of one folder."""
@@ -108,13 +113,14 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, required=True, help="a directory for all that is made")
     parser.add_argument("--room", action="append", help="a folder of tests; all by default")
     parser.add_argument("--fresh", action="store_true", help="build all again, and forget what has passed")
+    parser.add_argument("--again", action="store_true", help="build sdist and wheel again, and run what has not passed")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest")
     given = parser.parse_args()
     suite = Suite(given.python, given.keep)
     if given.fresh:
         (suite.home / "made").unlink(missing_ok=True)
         suite.known.clear()
-    suite.install()
+    suite.install(given.again)
     parts = suite.parts(given.room or [])
     for part, files in parts.items():
         if not suite.known.get(part, {}).get("passed"):
