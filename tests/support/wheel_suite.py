@@ -44,7 +44,7 @@ class Suite:
         self.known: dict[str, Any] = json.loads(self._results.read_text()) if self._results.exists() else {}
 
     def install(self, again: bool = False) -> None:
-        """Make venv, sdist and wheel, unless they are there; `again` makes sdist and wheel of the sources as they are."""
+        """Make venv, sdist and wheel, unless they are there; `again` makes the two of the sources as they are now."""
         made = self.home / "made"
         pip = [str(self.python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
         if not made.exists():
