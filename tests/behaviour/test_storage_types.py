@@ -62,7 +62,8 @@ def test_all_numbers_of_16_bits_become_the_codes_of_ml_dtypes(source):
     values = HALVES.view(dtype(source).np)
     if not dtype(source).is_integer:
         # To integers of less than 8 bits floats go by way of i32, and beyond that by the machine's.
-        inside = np.abs(values.astype(np.float32)) < 2.0**31
+        with np.errstate(invalid="ignore"):  # of a signalling NaN, which aarch64's conversion tells of
+            inside = np.abs(values.astype(np.float32)) < 2.0**31
     for target, found in zip(STORAGE, casts(values, STORAGE), strict=True):
         keep = inside if target.is_integer and not dtype(source).is_integer else slice(None)
         with np.errstate(all="ignore"):

@@ -89,7 +89,8 @@ class Suite:
         done = subprocess.run(command, errors="replace", **place)
         (self.home / f"{part.replace('/', '-').replace(' ', '-')}.log").write_text(done.stdout + done.stderr)
         last = (done.stdout.strip().splitlines() or [done.stderr.strip()[-200:]])[-1].strip("= ")
-        self.known[part] = {"passed": done.returncode == 0, "said": re.sub(r" in [\d.]+s.*", "", last)}
+        # 5: all tests of the part are slow ones.
+        self.known[part] = {"passed": done.returncode in (0, 5), "said": re.sub(r" in [\d.]+s.*", "", last)}
         self._results.write_text(json.dumps(self.known, indent=1))
         return f"{self.known[part]['said']}, {time.perf_counter() - begun:.0f} s"
 
