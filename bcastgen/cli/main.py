@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import re
 import sys
@@ -45,6 +46,16 @@ COMMANDS = {
 }
 
 
+def _prepare_streams() -> None:
+    """Have streams that a shell closed, and names of files shown that the encoding of the terminal has not."""
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115 - as long as the process
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; see ``bcastgen --help``.
 
@@ -57,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 1 for an error of bcastgen or of a file, 2 for a command line that cannot be read.
     """
+    _prepare_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given and given[0] in COMMANDS else None
     if given and name is None and not given[0].startswith("-"):

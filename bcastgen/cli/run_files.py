@@ -31,6 +31,8 @@ _OTHERS = {
     b"\x89HDF": "an HDF5 file; read the array, write it by numpy.save, and give that file",
     b"\x80": "a pickle, which may run programs; write the array by numpy.save, and give that file",
 }
+# The bytes at a file's beginning that say what it is; and the longest header that NumPy takes.
+_HEAD, _MOST_HEADER = 12, 10_000
 # Results are not written as these, though `load_array` reads some of them.
 _NOT_WRITTEN = (".csv", ".tsv", ".txt", ".parquet", ".h5", ".hdf5", ".zarr", ".json", ".pkl")
 
@@ -51,7 +53,7 @@ def load_array(path: str, name: str = "") -> Any:
         # Readers of archives go back and forth, which a pipe cannot, and no name says what comes out of one.
         piped = path == "-" or not stream.seekable()
         file: IO[bytes] = io.BytesIO(stream.read()) if piped else stream
-        head = file.read(6)
+        head = file.read(_HEAD)
         file.seek(0)
         if path.endswith(".csv") or (piped and _is_text(head)):
             # What Excel writes begins with a mark that utf-8-sig knows.
@@ -76,9 +78,14 @@ def _array(what: str, file: IO[bytes], head: bytes, name: str) -> Any:
         if not head.startswith((b"\x93NUMPY", b"PK")):
             kind = next((kind for begin, kind in _OTHERS.items() if head.startswith(begin)), None)
             raise ParseError(f"{what} is not a .npy file of numbers" if kind is None else f"{what} is {kind}")
+        _check_header(what, head)
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
-            array = array[chosen_of(f"{what} is an archive without an array", name, array.files)]
+            chosen = chosen_of(f"{what} is an archive without an array", name, array.files)
+            member = next(each for each in (f"{chosen}.npy", chosen) if each in array.zip.namelist())
+            with array.zip.open(member) as opened:
+                _check_header(f"{chosen!r} in {what}", opened.read(_HEAD))
+            array = array[chosen]
     except (OSError, ParseError):
         raise
     except Exception as error:
@@ -88,6 +95,17 @@ def _array(what: str, file: IO[bytes], head: bytes, name: str) -> Any:
         raise ParseError(f"{what} is not a .npy file of numbers ({why})") from None
     # A .npy file that numpy.save writes of bf16 says only that an element has two bytes.
     return array.view(BF16.np) if array.dtype == "V2" else array
+
+
+def _check_header(what: str, head: bytes) -> None:
+    """Refuse what is no array, or says that its header is longer than NumPy takes, which it reads as a whole first."""
+    if head.startswith(b"PK"):
+        return
+    if not head.startswith(b"\x93NUMPY"):
+        raise ParseError(f"{what} is no array; give an archive that numpy.savez wrote")
+    length = int.from_bytes(head[8 : 10 if head[6:7] == b"\x01" else 12], "little")
+    if length > _MOST_HEADER:
+        raise ParseError(f"{what} is not a .npy file of numbers (its header has {length} bytes)")
 
 
 def _column(what: str, file: IO[bytes], name: str) -> Any:

@@ -169,7 +169,8 @@ def _mask(kernel: Any, where: object) -> Array | None:
         raise DTypeError(
             f"{kernel._name}(): where has dtype {mask.dtype}, which is no mask: pass an array of bool, as in x != 0"
         )
-    return mask.view(np.ndarray)
+    # A view would keep the memory of a mask that an operand's own code makes smaller.
+    return mask if type(mask) is np.ndarray else mask.view(np.ndarray)
 
 
 def _refuse_in_trace(kernel: Any, keywords: Mapping[str, object]) -> None:

@@ -374,3 +374,22 @@ def test_trust_is_not_asked_for_on_the_command_line(capsys):
     with pytest.raises(SystemExit):
         main(["emit", "(f32[?] a) -> a", "--dynamic", "trusted"])
     assert "invalid choice" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of files are text there")
+def test_names_that_the_terminals_encoding_has_not_are_shown(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones(2))
+    command = [sys.executable, "-m", "bcastgen", "run", "a + 1", "--in", f"a={tmp_path}/a.npy", "--out"]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    done = subprocess.run([*command, os.fsencode(tmp_path) + b"/\xff.npy"], capture_output=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\udcff.npy" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX closes them")
+@pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_empty_ones(closing):
+    for words, status in (("ops", 0), ("opt -", 0), ("run a+1 --in a=-", 1)):
+        said = f"{sys.executable} -m bcastgen {words} {closing}"
+        done = subprocess.run(["sh", "-c", said], capture_output=True, stdin=subprocess.DEVNULL, text=True)
+        assert done.returncode == status and "Traceback" not in done.stderr, done.stderr

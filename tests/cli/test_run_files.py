@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -178,3 +179,25 @@ def test_explain_measures_calls_on_the_operands_that_are_given(capsys):
     measured = ["explain", "(f32[?] a) -> a + 1", "--shape", "a=40"]
     assert main(measured) == 0 and "a float32[40]: a call reads 0.00016 MB" in capsys.readouterr().out
     assert main([*measured, "--stage", "nest"]) == 1 and "leave --stage out" in capsys.readouterr().err
+
+
+def test_a_member_of_an_archive_that_is_no_array_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "z.npz", "w") as archive:
+        archive.writestr("a", b"hello, world")
+    with pytest.raises(ParseError, match=r"'a' in .*z.npz is no array; give an archive that numpy.savez wrote"):
+        load_array(str(tmp_path / "z.npz"), "a")
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_header_is_not_read_before_its_length_is_known(tmp_path, inside, version):
+    length = 60_000 if version == 1 else 2**30
+    head = b"\x93NUMPY" + bytes([version, 0]) + length.to_bytes(2 * version, "little")
+    path = tmp_path / ("a.npz" if inside else "a.npy")
+    if inside:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.npy", head + bytes(100))
+    else:
+        path.write_bytes(head + bytes(100))
+    with pytest.raises(ParseError, match=rf"its header has {length} bytes"):
+        load_array(str(path), "a")

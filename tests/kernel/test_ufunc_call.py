@@ -436,3 +436,15 @@ def test_small_manners_of_signatures_and_casting():
     with pytest.raises(TypeError, match="byte order"):
         bg.add(swapped, swapped, casting="no")
     assert bg.add(swapped, swapped, casting="equiv").tolist() == [0, 2, 4]
+
+
+def test_a_mask_that_an_operand_makes_smaller_is_seen_as_it_is():
+    mask = np.ones(10**6, bool)
+
+    class Shrinks:
+        def __array__(self, dtype=None, copy=None):
+            mask.resize(10, refcheck=False)
+            return np.ones(10**6)
+
+    with pytest.raises(bg.BroadcastError, match="'where' dim 0 has extent 10"):
+        bg.add(2.0, Shrinks(), out=np.zeros(10**6), where=mask)

@@ -3,8 +3,10 @@
 import inspect
 import sys
 
+import numpy as np
 import pytest
 
+import bcastgen.numexpr as ne
 from bcastgen.numexpr.expressions import ConstantNode
 from bcastgen.numexpr.reading import check_text, read
 
@@ -95,3 +97,10 @@ def test_what_is_nested_deeper_than_python_calls_is_refused() -> None:
     finally:
         sys.setrecursionlimit(limit)
     assert read("-" * 150 + "a", {}).astKind == "double"
+
+
+@pytest.mark.parametrize("text", ["'x'*10**9", "10**9*'x'", "b'x'*10**9", "'%1000000000d' % 5", "'%s' % a"])
+def test_text_is_not_repeated_or_formatted(text):
+    for whole in (text, f"contains({text}, 'y')"):
+        with pytest.raises(TypeError, match="text has no operator"):
+            ne.evaluate(whole, {"a": np.ones(2)}, {})

@@ -95,3 +95,10 @@ def test_cast_saturates_and_sends_nan_to_zero():
     assert evaluate(x, dtype("i8")).tolist() == [0, 127, -128, 127, -128, 1, -1]
     assert evaluate(x, dtype("u8")).tolist() == [0, 255, 0, 255, 0, 1, 0]
     assert evaluate(np.array([300, -1]), dtype("u8")).tolist() == [44, 255]
+
+
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.demand], ids=str)
+def test_a_demand_is_made_of_the_second_operand_alone(op):
+    """`loops/analysis/demands.py` computes that one before anything is written, and no other."""
+    for template in op.demand.values():
+        assert set(re.findall(r"\{(\d)\}", template)) == {"1"}

@@ -27,7 +27,7 @@ __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
-PACKAGES = "ca-certificates,python3,python3-venv,python3-dev,gcc,g++,libc6-dev,libffi-dev,git,make"
+PACKAGES = "ca-certificates,python3,python3-venv,python3-dev,gcc,g++,clang,libc6-dev,libffi-dev,git,make"
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 RULE = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 
@@ -40,6 +40,12 @@ PROGRAMS = {
 }
 COMPILERS = "cpp-12-aarch64-linux-gnu gcc-12-aarch64-linux-gnu g++-12-aarch64-linux-gnu binutils-aarch64-linux-gnu"
 LIBRARIES = "libc6 libgmp10 libmpfr6 libmpc3 libisl23 zlib1g libzstd1 libstdc++6 libgcc-s1 libjansson4 libbinutils"
+
+# Where the cross compiler looks for C++'s headers.
+HEADERS = {
+    "usr/aarch64-linux-gnu/include/c++": "../../include/c++",
+    "usr/include/c++/12/aarch64-linux-gnu": "../../aarch64-linux-gnu/c++/12",
+}
 
 # Processors as /proc/cpuinfo has them, for -mcpu=native and the tests: qemu-user 7 shows that of the machine that it
 # runs on. The first is a plain ARMv8.
@@ -119,6 +125,9 @@ class Root:
         # The passes have their own headers at the place that the cross compiler is built for.
         (self.place / _CROSS).parent.parent.mkdir(exist_ok=True)
         (self.place / _CROSS).parent.symlink_to("../gcc/aarch64-linux-gnu")
+        for name, target in HEADERS.items():
+            (self.place / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.place / name).symlink_to(target)
         shutil.rmtree(cross)
 
     def command(self, arguments: list[str]) -> list[str]:
@@ -156,6 +165,7 @@ def main() -> int:
     suite += ["--", *given.pytest, *(f"--deselect={test}" for test in NOT_HERE)]
     passed_on = {name: os.environ[name] for name in os.environ if name.startswith("PIP_") or name.endswith("_proxy")}
     place = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+    place["ASAN_OPTIONS"] = "detect_leaks=0"  # which needs what the emulator has not
     place["PIP_ONLY_BINARY"] = ":all:"  # the newest of z3 is for a newer C library, and would be compiled
     return subprocess.run(root.command(suite), env={**passed_on, **place}).returncode
 

@@ -121,22 +121,29 @@ def _joined(text: str) -> list[str]:
 
 def _broken(line: str, hang: int = 4) -> list[str]:
     """Break a line; where no parenthesis is open, it goes on `hang` columns further in."""
-    if len(line) <= _COLUMNS or line.startswith("#") or line.lstrip().startswith(("*", "/*")):
-        return [line]
-    commented = _TRAILING_COMMENT.fullmatch(line)
-    if commented:
-        indent, code, comment = commented.groups()
-        return [f"{indent}{comment}", *_broken(f"{indent}{code}")]
-    indent = line[: len(line) - len(line.lstrip())]
-    function = _ONE_LINER.fullmatch(line)
-    if function:
-        return [*_broken(function[1]), "{", *_broken(f"    {function[2]}"), "}"]
-    guarded = _guarded(line)
-    if guarded:
-        condition, statement = guarded
-        return [*_broken(f"{condition} {{"), *_broken(f"{indent}    {statement}"), f"{indent}}}"]
-    at, column = _break_at(line, hang)
-    return [line] if at == 0 else [line[:at].rstrip(), *_broken(" " * column + line[at:].lstrip(), 0)]
+    found: list[str] = []
+    # A loop over the pieces: a line of all extents of many operands has a thousand.
+    while len(line) > _COLUMNS and not (line.startswith("#") or line.lstrip().startswith(("*", "/*"))):
+        commented = _TRAILING_COMMENT.fullmatch(line)
+        if commented:
+            indent, code, comment = commented.groups()
+            found.append(f"{indent}{comment}")
+            line, hang = f"{indent}{code}", 4
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        function = _ONE_LINER.fullmatch(line)
+        if function:
+            return [*found, *_broken(function[1]), "{", *_broken(f"    {function[2]}"), "}"]
+        guarded = _guarded(line)
+        if guarded:
+            condition, statement = guarded
+            return [*found, *_broken(f"{condition} {{"), *_broken(f"{indent}    {statement}"), f"{indent}}}"]
+        at, column = _break_at(line, hang)
+        if at == 0:
+            break
+        found.append(line[:at].rstrip())
+        line, hang = " " * column + line[at:].lstrip(), 0
+    return [*found, line]
 
 
 def _guarded(line: str) -> tuple[str, str] | None:
@@ -165,7 +172,9 @@ def _break_at(line: str, hang: int) -> tuple[int, int]:
             elif line[place] == ")" and opened:
                 opened.pop()
         at = match.start()
-        if match.end() - 1 > _COLUMNS or match.end() <= start + 16 or any(low < at < high for low, high in hidden):
+        if match.end() - 1 > _COLUMNS:
+            break
+        if match.end() <= start + 16 or any(low < at < high for low, high in hidden):
             continue
         # A lower depth is better, but not so much that the line is broken in its first half.
         score = (-len(opened) if match.end() > _COLUMNS // 2 else -len(opened) - 1.5, match.end())

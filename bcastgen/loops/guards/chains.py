@@ -9,6 +9,7 @@ The chain names as few facts as it can: it would fail without any of them. `repl
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
@@ -49,26 +50,33 @@ _LIMIT = 2000
 _Said: TypeAlias = tuple[Premise, int, Clause]
 
 
-def chain_of(facts: GuardFacts, nest: int, constraint: Constraint, is_short: bool = True) -> Chain | None:
+def chain_of(
+    facts: GuardFacts, nest: int, constraint: Constraint, is_short: bool = True, looks: list[int] | None = None
+) -> Chain | None:
     """Return the chain of facts from which a constraint of a nest follows, or None if none is found.
 
     One that is not to be short, which takes several times as long to find, may name facts that it can do without.
+    `looks` bounds, for several chains together, how many facts are looked at; what was looked at is subtracted.
     """
+    looks = [sys.maxsize] if looks is None else looks
+    if looks[0] < 0:
+        return None
     said = [(p, at, clause) for p in facts.premises(nest) for at, clause in enumerate(facts.clauses(p))]
     ways = []
     for broken in facts.broken(nest, constraint):
         supposed = added(Facts(), broken)
-        links = () if supposed is None else _chained(supposed, _near(said, broken), is_short)
+        links = () if supposed is None else _chained(supposed, _near(said, broken, looks), is_short, looks)
         if links is None:
             return None
         ways.append(links)
     return Chain(nest, constraint, tuple(ways))
 
 
-def _near(said: Sequence[_Said], broken: Alternative) -> list[_Said]:
+def _near(said: Sequence[_Said], broken: Alternative, looks: list[int]) -> list[_Said]:
     """Return the clauses that have anything to do with a statement, the nearest first."""
     nodes, near, left = _nodes(broken), [], [(one, frozenset().union(*map(_nodes, one[2]))) for one in said]
     while found := [pair for pair in left if not nodes.isdisjoint(pair[1])]:
+        looks[0] -= len(left)
         near += [one for one, _ in found]
         left = [pair for pair in left if nodes.isdisjoint(pair[1])]
         nodes = nodes.union(*(own for _, own in found))
@@ -80,27 +88,35 @@ def _nodes(statements: Alternative) -> frozenset[Hashable]:
     return frozenset((*(atom.node for atom in statements if not isinstance(atom.node, Range)), *others))
 
 
-def _chained(supposed: Facts, said: list[_Said], is_short: bool) -> tuple[Link, ...] | None:
+def _chained(supposed: Facts, said: list[_Said], is_short: bool, looks: list[int]) -> tuple[Link, ...] | None:
     """Return a chain; a short one fails without any of the facts it names."""
-    links = _refute(supposed, said, [_LIMIT])
+    links = _refute(supposed, said, [_LIMIT], looks)
     if links is None or not is_short:
         return links
-    named = [premise for link in links for premise in link.premises()]
-    for one in dict.fromkeys(reversed(named)):
-        fewer = [row for row in said if row[0] in named and row[0] != one]
-        shorter = _refute(supposed, fewer, [_LIMIT])
+    # Premises by identity: to compare two of them takes longer than all else.
+    named = _named(links)
+    used = [row for row in said if id(row[0]) in named]
+    for one in list(reversed(named)):
+        fewer = [row for row in used if id(row[0]) != one]
+        shorter = None if len(fewer) == len(used) else _refute(supposed, fewer, [_LIMIT], looks)
         if shorter is not None:
-            links, named = shorter, [premise for link in shorter for premise in link.premises()]
+            links, named = shorter, _named(shorter)
+            used = [row for row in fewer if id(row[0]) in named]
     return links
 
 
-def _refute(known: Facts, said: Sequence[_Said], budget: list[int]) -> tuple[Link, ...] | None:
+def _named(links: Sequence[Link]) -> dict[int, Premise]:
+    return {id(premise): premise for link in links for premise in link.premises()}
+
+
+def _refute(known: Facts, said: Sequence[_Said], budget: list[int], looks: list[int]) -> tuple[Link, ...] | None:
     """Return the links that lead from what is known to a contradiction, or None."""
     links: list[Link] = []
     changed = True
     while changed:
         changed = False
         budget[0] -= 1
+        looks[0] -= len(said)
         open_: list[tuple[_Said, dict[Alternative, Facts]]] = []
         for one in said:
             premise, at, clause = one
@@ -116,14 +132,14 @@ def _refute(known: Facts, said: Sequence[_Said], budget: list[int]) -> tuple[Lin
             (known,) = left.values()
             changed = True
         said = [one for one, _ in open_]
-    if not open_ or budget[0] < 0:
+    if not open_ or budget[0] < 0 or looks[0] < 0:
         return None
     # What was open in the last pass, in which nothing changed, is still open.
     (premise, at, clause), left = min(open_, key=lambda pair: len(pair[1]))
     rest = [one for one in said if one != (premise, at, clause)]
     cases = []
     for more in left.values():
-        case = _refute(more, rest, budget)
+        case = _refute(more, rest, budget, looks)
         if case is None:
             return None
         cases.append(case)

@@ -24,6 +24,8 @@ from .replay import Chain, refusal
 __all__ = ["Listed", "chains", "listed", "listing", "unproved"]
 
 _MADE = "as of any operand; a reduction of this kernel gives it"
+# How many facts are looked at for all reasons of one listing: a second of them.
+_MOST_LOOKS = 200_000
 _STRETCHED = "an extent of 1 that does not stretch may be widened by others"
 
 
@@ -62,6 +64,7 @@ def listing(program: LoopProgram) -> str:
 
 def _listed(facts: GuardFacts) -> Iterator[Listed]:
     kept, guards = len(facts.program.nests), facts.program.guards
+    looks = [_MOST_LOOKS]
     reduced_operands = {guards.named[one.operand] for one in guards.reduced}
     for at, nest in enumerate(facts.nests):
         checked = guards.checked(at) if at < kept else ()
@@ -82,7 +85,7 @@ def _listed(facts: GuardFacts) -> Iterator[Listed]:
             elif decision.fate == "trusted":
                 yield Listed(text, "trusted", decision.reason)
             elif at < kept or isinstance(decision.constraint, OF_RESULTS):
-                yield Listed(text, "proved", _reason(facts, at, decision.constraint))
+                yield Listed(text, "proved", _reason(facts, at, decision.constraint, looks))
         yield from _others(facts, at, [text for text in checked if text not in seen])
 
 
@@ -108,8 +111,8 @@ def _is_asked(constraint: Constraint, checked: tuple[str, ...]) -> bool:
     return all(f"{name}.rank = d.rank" in checked for name in names) if names else str(constraint) in checked
 
 
-def _reason(facts: GuardFacts, at: int, constraint: Constraint) -> str:
-    chain = chain_of(facts, at, constraint)
+def _reason(facts: GuardFacts, at: int, constraint: Constraint, looks: list[int]) -> str:
+    chain = chain_of(facts, at, constraint, looks=looks)
     # A search for facts is bounded; that there are some is held by `unproved`.
     return "what else is checked implies it" if chain is None else sentence(facts, chain)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...shape.inference.entailment import Atom, Clause, Work, breakable
+from ...shape.inference.entailment import Atom, Clause, Work, breakable, with_nodes
 from ...shape.types.facts import MAX_EXTENT, Facts, Range
 from ..guard_program.ir import Calc, Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Widen
 from ..nest import Access, LoopProgram, Nest
@@ -59,7 +59,7 @@ def _of_nest(at: int, nest: Nest, clauses: list[Clause]) -> Iterator[str]:
                 expected = node(DomainDim(at, index.dim))
             broken = [Atom("differ", term, _ONE)] if expected is None or index.stretches else []
             broken += [] if expected is None else [Atom("differ", term, expected)]
-            if breakable(Facts(), clauses, (tuple(broken),), Work()):
+            if breakable(Facts(), with_nodes(clauses), (tuple(broken),), Work()):
                 yield f"nest {at}: {access.name}.{dim} {_shown(access, own)} does not follow from its guards"
 
 
@@ -69,7 +69,7 @@ def _of_domain(at: int, nest: Nest, clauses: list[Clause], names: Sequence[str])
         for name, own in places:
             term = node(Own(names.index(name), own))
             broken = Atom("differ", term, _ONE), Atom("differ", term, node(DomainDim(at, here)))
-            if breakable(Facts(), clauses, (broken,), Work()):
+            if breakable(Facts(), with_nodes(clauses), (broken,), Work()):
                 yield f"nest {at}: {name}.{own} in {{1, d{here}}} does not follow from its guards"
 
 

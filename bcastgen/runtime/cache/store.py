@@ -11,6 +11,7 @@ cannot be kept they go into a private directory.
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -80,9 +81,12 @@ def build(
             return _build(entry, render, tools, load, about)
         except CompileError as error:
             # Someone who removes the cache during the build may have removed no more than the compiler's own files.
-            if not may_try_again or _MISSING not in str(error).casefold():
+            if may_try_again and _MISSING in str(error).casefold():
+                directory, may_try_again = build_directory(), False
+                continue
+            if directory in own_directory() or not _lacks_its_own_file(entry, str(error)):
                 raise
-            directory, may_try_again = build_directory(), False
+            directory = private_directory(f"{directory} is removed while kernels are compiled")
         except CacheError as error:
             if may_try_again and isinstance(error.__cause__, _LOST):
                 directory, may_try_again = build_directory(), False
@@ -91,6 +95,12 @@ def build(
                 raise
             with _as_cache_error(directory):
                 directory = private_directory(str(error).partition("; ")[0])
+
+
+def _lacks_its_own_file(entry: Path, said: str) -> bool:
+    """Return whether a compiler says that a file of its directory is not there, of which it has made all itself."""
+    own = rf"{re.escape(str(entry.parent))}/[^\s:]+: {_MISSING}"
+    return re.search(own, said, re.IGNORECASE) is not None
 
 
 def _build(

@@ -80,7 +80,7 @@ def import_from(path: Path) -> int:
         with tarfile.open(path, "r:*") as archive:
             for key in _unpacked(archive, aside, path):
                 taken += _taken(aside / key, entry_of(directory, key), path)
-    except (tarfile.TarError, EOFError, zlib.error, LZMAError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error, LZMAError) as error:
         # What tarfile says is a list of what each of its formats lacks.
         why = "is no archive of kernels, or only the beginning of one"
         raise CacheError(f"{path} {why}; give a file that `bcastgen cache export` wrote") from error

@@ -40,7 +40,7 @@ from ..decision import Decision
 from ..types.dim import Dim
 from ..types.facts import Facts, Range
 from .dim_uses import AlignedDims, DimUse
-from .entailment import Atom, Clause, Work, breakable
+from .entailment import Atom, Clause, Work, breakable, with_nodes
 from .obligations import Candidate, Problem
 
 __all__ = ["Axioms", "Proofs", "axioms", "decide", "stretching", "tied"]
@@ -148,11 +148,15 @@ def _implied(
     given, work = proofs.axioms, proofs.work
     implied: set[int] = set()
     open_: set[int] = set()
+    axioms, said = with_nodes(given.clauses), {at: with_nodes(found[at].clauses) for at in kept}
     for at in sorted(doubtful, key=lambda at: (_order(found[at]), -at)):
-        others = [clause for other in kept if other != at for clause in found[other].clauses]
         work.begin()
-        if not breakable(given.facts, [*given.clauses, *others], found[at].broken, work):
-            kept.remove(at)
+        if work.is_over():
+            open_.add(at)
+            continue
+        others = (clause for other in said if other != at for clause in said[other])
+        if not breakable(given.facts, (*axioms, *others), found[at].broken, work):
+            del said[at]
             implied.add(at)
         elif work.gave_up:
             open_.add(at)
@@ -230,13 +234,14 @@ def stretching(problem: Problem, ties: frozenset[int], proofs: Proofs | None = N
     checked, but both stretch.
     """
     found = set()
+    said = [] if proofs is None else with_nodes((*proofs.axioms.clauses, *proofs.asked))
     for dim_use in (dim_use for row in problem.dim_uses for dim_use in row):
         if dim_use.front or dim_use.is_target_shape or dim_use.dim.is_static or dim_use.stretch_mode != "numpy":
             continue
         stretches = dim_use.is_aside or problem.domain_dims[dim_use.position].is_contested
         if proofs is not None and dim_use.position in ties:
             one = (Atom("same", dim_use.node, _ONE), Atom("differ", dim_use.position, _ONE))
-            stretches = breakable(proofs.axioms.facts, [*proofs.axioms.clauses, *proofs.asked], (one,), proofs.work)
+            stretches = breakable(proofs.axioms.facts, said, (one,), proofs.work)
         if stretches:
             found.add((dim_use.name, dim_use.own, dim_use.position))
     return frozenset(found)

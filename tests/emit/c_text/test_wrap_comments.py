@@ -62,3 +62,10 @@ def test_words_and_code_stay():
 def test_a_declaration_stays_on_one_line():
     text = lay_out_comment("x" * 110 + f" float{NO_BREAK}a[3]")
     assert text.splitlines()[1] == " *     float a[3]"
+
+
+def test_a_line_may_have_any_number_of_pieces():
+    words = [f"extent_{at}" for at in range(20_000)]
+    laid_out = lay_out(f"    check({', '.join(words)});\n")
+    assert laid_out.replace(",", "").split() == ["check(extent_0", *words[1:-1], f"{words[-1]});"]
+    assert max(map(len, laid_out.splitlines())) <= 120

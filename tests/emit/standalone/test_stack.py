@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -73,7 +74,7 @@ def measured(directory, command, source, bodies, name):
         inner = [depth(one) for one in set(CALL.findall(bodies[function])) if one in bodies and one != function]
         return own.get(function, 0) + max(inner, default=0)
 
-    assert own[name] > 0
+    assert name in own
     return depth(name)
 
 
@@ -91,6 +92,7 @@ def test_calls_take_at_most_what_its_header_says(build, tmp_path):
         assert found <= int(said), name
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the sets are those of x86-64")
 @pytest.mark.parametrize("flag", ["-O2", "-Os"])
 def test_a_function_that_picks_an_instruction_set_is_there_twice(flag, tmp_path):
     names = [f"a{k}" for k in range(20)]

@@ -8,6 +8,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.loops.guard_program.ir import Check, HasDomainRank, HasRank, Meet, MeetFront, ResultHasRank
+from bcastgen.loops.guards import listing as listing_module
 from bcastgen.loops.guards.listing import listing
 from shape_kernels import make_kernel
 from shape_sides import product
@@ -66,3 +67,16 @@ def test_the_dump_and_the_file_list_what_the_steps_check(tmp_path):
     assert checked.split(": ")[1].split("; ") == list(kernel.compilation.program.guards.checked(0))
     kernel.emit_c(tmp_path, "k", verbose=True)
     assert " ".join(checked.split()) in " ".join((tmp_path / "k.c").read_text().replace(" * ", " ").split())
+
+
+def test_the_search_for_reasons_is_bounded_for_all_together(monkeypatch):
+    """Many dims of one symbol took a minute: each reason was looked for among all facts, again and again."""
+    dims = ", ".join(f"n>={at}" for at in range(16))
+    text = f"(f32[{dims}] a, f32[{dims}] b) -> a + b"
+    program = bg.from_text(text).compilation.program
+    whole = listing_module.listing(program)
+    assert "proved, what else is checked implies it" not in whole
+    monkeypatch.setattr(listing_module, "_MOST_LOOKS", 500)
+    few = listing_module.listing(program)
+    assert few != whole and "proved, what else is checked implies it" in few
+    assert [line.split(": ")[0] for line in few.splitlines()] == [line.split(": ")[0] for line in whole.splitlines()]

@@ -13,7 +13,7 @@ from bcastgen.loops.guards.chains import chain_of, sentence
 from bcastgen.loops.guards.listing import chains, unproved
 from bcastgen.loops.guards.premises import GuardFacts, Premise
 from bcastgen.loops.guards.replay import Chain, Link, refusal
-from bcastgen.shape.inference.entailment import Work, breakable
+from bcastgen.shape.inference.entailment import Work, breakable, with_nodes
 from bcastgen.shape.types.facts import Facts
 from long_runs import slow_seeds
 from shape_kernels import make_kernel
@@ -91,7 +91,7 @@ def implies(facts, chain):
     """Whether the facts that a chain names imply its constraint: by the search of inference, which has no chains."""
     clauses = [clause for premise in chain.premises for clause in facts.clauses(premise)]
     ways = facts.broken(chain.nest, chain.constraint)
-    return not any(breakable(Facts(), clauses, (way,), Work()) for way in ways)
+    return not any(breakable(Facts(), with_nodes(clauses), (way,), Work()) for way in ways)
 
 
 def test_a_chain_with_a_fact_less_or_another_one_is_refused():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bcastgen.api.op_kernels import op_kernel
+from bcastgen.core.resources import csrc_file
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
@@ -152,3 +155,8 @@ def test_stages_and_the_rest_compute_every_statement_once(text, count):
     assert sum(part.cost_tenths_ns for part in staging.stages) + staging.cost_tenths_ns == pytest.approx(
         sum(costs_of(nest))
     )
+
+
+def test_the_run_time_has_room_for_as_many():
+    room = re.search(r"MAX_STAGES = (\d+)", csrc_file("run_source.inc").read_text(encoding="utf-8"))
+    assert int(room[1]) >= MAX_STAGES

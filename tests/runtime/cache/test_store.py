@@ -301,6 +301,23 @@ def test_a_build_whose_object_files_alone_are_removed_is_made_anew(
     assert (tmp_path / "ld.seen").is_dir() and not litter(directory)
 
 
+def test_a_cache_that_is_removed_again_and_again_is_left_for_a_private_one(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {
+        "cc": f'#!/bin/sh\nexec gcc -B {tmp_path} "$@"\n',
+        "ld": f'#!/bin/sh\ncase "$TMPDIR" in {directory}/*) rm "$TMPDIR"/*.o;; esac\nexec /usr/bin/ld "$@"\n',
+    }
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("BCASTGEN_CC", str(tmp_path / "cc"))
+    tools = toolchain()
+    with pytest.warns(CacheWarning, match="is removed while kernels are compiled"):
+        path, compiled = build(cache_key("x", tools=tools), lambda: SOURCE, tools)
+    assert compiled and directory not in path.parents and answer(path) == 42
+
+
 def test_a_source_that_names_a_missing_file_is_compiled_twice_and_its_own_message_stays(
     directory: Path, tools: Toolchain
 ) -> None:

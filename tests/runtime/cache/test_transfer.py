@@ -57,6 +57,19 @@ def forged(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [{"GNU.sparse.map": "x"}, {"GNU.sparse.size": "x"}, {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}],
+)
+def test_headers_that_tarfile_cannot_read_are_refused(tmp_path: Path, headers: dict[str, str]) -> None:
+    member = tarfile.TarInfo("a")
+    member.pax_headers = headers
+    with tarfile.open(tmp_path / "bad.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(member)
+    with pytest.raises(CacheError):
+        import_from(tmp_path / "bad.tar")
+
+
 def link(name: str, target: str, kind: bytes) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.type, member.linkname = kind, target

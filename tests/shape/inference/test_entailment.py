@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bcastgen.shape.inference.entailment import Atom, Clause, Work, breakable, known, possible
+from bcastgen.shape.inference.entailment import Atom, Clause, Work, breakable, known, possible, with_nodes
 from bcastgen.shape.types.facts import Facts, Range
 
 ONE = Range(1, 1)
@@ -49,14 +49,14 @@ def test_what_takes_a_search() -> None:
 
 def test_breakable_looks_at_what_is_connected_only() -> None:
     impossible = [always(Atom("same", "x", ONE)), always(Atom("differ", "x", ONE))]
-    assert breakable(Facts(), impossible, always(Atom("differ", "a", ONE)), Work())
-    assert not breakable(Facts(), impossible, always(Atom("differ", "a", "x")), Work())
+    assert breakable(Facts(), with_nodes(impossible), always(Atom("differ", "a", ONE)), Work())
+    assert not breakable(Facts(), with_nodes(impossible), always(Atom("differ", "a", "x")), Work())
 
 
 def test_what_is_implied_cannot_be_broken() -> None:
     given = [one_or("a", "t"), one_or("t", "d")]
-    assert not breakable(Facts(), given, always(Atom("differ", "a", ONE), Atom("differ", "a", "d")), Work())
-    assert breakable(Facts(), given[:1], always(Atom("differ", "a", ONE), Atom("differ", "a", "d")), Work())
+    assert not breakable(Facts(), with_nodes(given), always(Atom("differ", "a", ONE), Atom("differ", "a", "d")), Work())
+    assert breakable(Facts(), with_nodes(given[:1]), always(Atom("differ", "a", ONE), Atom("differ", "a", "d")), Work())
 
 
 def test_nothing_is_claimed_past_the_limit() -> None:
