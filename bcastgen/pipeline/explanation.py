@@ -51,20 +51,24 @@ def explain(stages: Mapping[str, str], name: str) -> str:
         front, own = own_c(stages["c"], name)
         left_out = f"{front} lines of types and helpers stand in front (--stage c shows all)"
         if "schedule" in stages:
-            shown["schedule"] = (MEANINGS["schedule"], stages["schedule"] + _limits(stages["schedule"], stages["c"]))
+            shown["schedule"] = (MEANINGS["schedule"], _with_limits(stages["schedule"], stages["c"]))
         shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", without_variants(own).rstrip())
     return "\n\n".join(
         f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in shown.items()
     )
 
 
-def _limits(schedule: str, c: str) -> str:
-    """Return lines that say which numbers are behind the macros that a schedule names."""
-    lines = []
-    for macro in dict.fromkeys(re.findall(r"\bBCG_[A-Z0-9_]+", schedule)):
-        values = re.findall(rf"^#define {macro} (\S+)$", c, re.MULTILINE)
-        lines += [f"\n  {macro} is {' or, without FMA, '.join(values)}"] if values else []
-    return "".join(lines)
+def _with_limits(schedule: str, c: str) -> str:
+    """Return a schedule with the number behind each macro that it names, where it first names it."""
+    seen: set[str] = set()
+
+    def told(match: re.Match[str]) -> str:
+        macro = match[0]
+        values = [] if macro in seen else re.findall(rf"^#define {macro} (\S+)$", c, re.MULTILINE)
+        seen.add(macro)
+        return f"{macro} ({' or, without FMA, '.join(values)})" if values else macro
+
+    return re.sub(r"\bBCG_[A-Z0-9_]+", told, schedule)
 
 
 def own_c(text: str, name: str) -> tuple[int, str]:

@@ -124,14 +124,15 @@ class Schedule:
         return "\n".join((title, *(f"  {line}" for line in _lines(self))))
 
 
+_WALKS = ("each line above is a loop, by how it walks the arrays; what none serves is copied into a tile",)
+
+
 def _lines(scheduled: Schedule) -> list[str]:
     """Return a line for each decision of a schedule, with its reason."""
     nest, inline, staged = scheduled.nest, scheduled.inline, scheduled.staged
     if not inline.variants:
         return ["nothing is computed"]
-    lines = _loop_lines(nest, inline)
-    if scheduled.run_time:
-        lines.append("each line above is a loop, by how it walks the arrays; what none serves is copied into a tile")
+    lines = _loop_lines(nest, inline, _WALKS if scheduled.run_time else ())
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
@@ -171,8 +172,8 @@ def _lines(scheduled: Schedule) -> list[str]:
     return lines
 
 
-def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:
-    lines = [str(variant) for variant in loop.variants]
+def _loop_lines(nest: Nest, loop: InnerLoop, behind_variants: tuple[str, ...] = ()) -> list[str]:
+    lines = [*(str(variant) for variant in loop.variants), *behind_variants]
     for sides in loop.sides:
         condition = nest.show(sides.condition)
         reads = [_reads(nest, side.loop) or "nothing" for side in (sides.holds, sides.fails)]
