@@ -67,7 +67,7 @@ def play(place: str, processes: int, kernels: int, kills: int, seed: int) -> str
         If anything was wrong.
     """
     if PLACES[place] is None:
-        with tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             return _round(place, Path(scratch) / "cache", processes, kernels, kills, seed)
     numbers = map(str, (processes, kernels, kills, seed))
     inside = [sys.executable, __file__, "--inside", *numbers, "--place", place]
