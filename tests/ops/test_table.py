@@ -97,7 +97,7 @@ def test_cast_saturates_and_sends_nan_to_zero():
     assert evaluate(np.array([300, -1]), dtype("u8")).tolist() == [44, 255]
 
 
-@pytest.mark.parametrize("op", [op for op in OPS.values() if op.demand], ids=str)
+@pytest.mark.parametrize("op", [op for op in OPS.values() if op.demand], ids=lambda op: op.name)
 def test_a_demand_is_made_of_the_second_operand_alone(op):
     """`loops/analysis/demands.py` computes that one before anything is written, and no other."""
     for template in op.demand.values():
