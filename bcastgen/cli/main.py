@@ -47,7 +47,7 @@ COMMANDS = {
 
 
 def _prepare_streams() -> None:
-    """Have streams that a shell closed, and names of files shown that the encoding of the terminal has not."""
+    """Put empty streams for those that the shell has closed, and escape characters that a terminal cannot show."""
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115 - as long as the process
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -68,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 for success, 1 for an error of bcastgen or of a file, 2 for a command line that cannot be read.
     """
-    _prepare_streams()
+    if arguments is None:  # the process is the command's own
+        _prepare_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given and given[0] in COMMANDS else None
     if given and name is None and not given[0].startswith("-"):

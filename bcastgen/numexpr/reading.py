@@ -130,11 +130,10 @@ class _Reader:
 
     def _applied(self, op: ast.AST, left: Any, right: Any) -> Any:
         """Apply an operator; two numbers are Python's, and so are their errors."""
-        if isinstance(op, (ast.Mult, ast.Mod)) and isinstance(left, (str, bytes)) | isinstance(right, (str, bytes)):
+        if isinstance(op, (ast.Mult, ast.Mod)) and any(isinstance(one, (str, bytes)) for one in (left, right)):
             # Python's would repeat text, or format values: any length, from few characters.
-            raise TypeError(
-                f"text has no operator '{'*' if isinstance(op, ast.Mult) else '%'}'; write the text as it is"
-            )
+            sign = "*" if isinstance(op, ast.Mult) else "%"
+            raise TypeError(f"text has no operator '{sign}'; write the text as it is")
         if isinstance(op, (ast.Pow, ast.LShift)) and isinstance(left, int) and isinstance(right, int):
             bits = right * max(left.bit_length(), 1) if isinstance(op, ast.Pow) else right
             if bits > _MOST_BITS:

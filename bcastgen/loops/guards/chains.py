@@ -23,7 +23,7 @@ from ...shape.constraints import (
     Stretches,
     shown_domain_dim,
 )
-from ...shape.inference.entailment import Alternative, Clause, added
+from ...shape.inference.entailment import Alternative, Clause, Work, added
 from ...shape.inference.operand_use import OperandDim
 from ...shape.types.facts import Facts, Range
 from ..guard_program.ir import (
@@ -51,32 +51,32 @@ _Said: TypeAlias = tuple[Premise, int, Clause]
 
 
 def chain_of(
-    facts: GuardFacts, nest: int, constraint: Constraint, is_short: bool = True, looks: list[int] | None = None
+    facts: GuardFacts, nest: int, constraint: Constraint, is_short: bool = True, work: Work | None = None
 ) -> Chain | None:
     """Return the chain of facts from which a constraint of a nest follows, or None if none is found.
 
     One that is not to be short, which takes several times as long to find, may name facts that it can do without.
-    `looks` bounds, for several chains together, how many facts are looked at; what was looked at is subtracted.
+    `work` bounds how many facts are looked at, for several chains together if they share it.
     """
-    looks = [sys.maxsize] if looks is None else looks
-    if looks[0] < 0:
+    work = Work(sys.maxsize) if work is None else work
+    if work.is_over():
         return None
     said = [(p, at, clause) for p in facts.premises(nest) for at, clause in enumerate(facts.clauses(p))]
     ways = []
     for broken in facts.broken(nest, constraint):
         supposed = added(Facts(), broken)
-        links = () if supposed is None else _chained(supposed, _near(said, broken, looks), is_short, looks)
+        links = () if supposed is None else _chained(supposed, _near(said, broken, work), is_short, work)
         if links is None:
             return None
         ways.append(links)
     return Chain(nest, constraint, tuple(ways))
 
 
-def _near(said: Sequence[_Said], broken: Alternative, looks: list[int]) -> list[_Said]:
+def _near(said: Sequence[_Said], broken: Alternative, work: Work) -> list[_Said]:
     """Return the clauses that have anything to do with a statement, the nearest first."""
     nodes, near, left = _nodes(broken), [], [(one, frozenset().union(*map(_nodes, one[2]))) for one in said]
     while found := [pair for pair in left if not nodes.isdisjoint(pair[1])]:
-        looks[0] -= len(left)
+        work.left -= len(left)
         near += [one for one, _ in found]
         left = [pair for pair in left if nodes.isdisjoint(pair[1])]
         nodes = nodes.union(*(own for _, own in found))
@@ -88,9 +88,9 @@ def _nodes(statements: Alternative) -> frozenset[Hashable]:
     return frozenset((*(atom.node for atom in statements if not isinstance(atom.node, Range)), *others))
 
 
-def _chained(supposed: Facts, said: list[_Said], is_short: bool, looks: list[int]) -> tuple[Link, ...] | None:
+def _chained(supposed: Facts, said: list[_Said], is_short: bool, work: Work) -> tuple[Link, ...] | None:
     """Return a chain; a short one fails without any of the facts it names."""
-    links = _refute(supposed, said, [_LIMIT], looks)
+    links = _refute(supposed, said, [_LIMIT], work)
     if links is None or not is_short:
         return links
     # Premises by identity: to compare two of them takes longer than all else.
@@ -98,7 +98,7 @@ def _chained(supposed: Facts, said: list[_Said], is_short: bool, looks: list[int
     used = [row for row in said if id(row[0]) in named]
     for one in list(reversed(named)):
         fewer = [row for row in used if id(row[0]) != one]
-        shorter = None if len(fewer) == len(used) else _refute(supposed, fewer, [_LIMIT], looks)
+        shorter = None if len(fewer) == len(used) else _refute(supposed, fewer, [_LIMIT], work)
         if shorter is not None:
             links, named = shorter, _named(shorter)
             used = [row for row in fewer if id(row[0]) in named]
@@ -109,14 +109,14 @@ def _named(links: Sequence[Link]) -> dict[int, Premise]:
     return {id(premise): premise for link in links for premise in link.premises()}
 
 
-def _refute(known: Facts, said: Sequence[_Said], budget: list[int], looks: list[int]) -> tuple[Link, ...] | None:
+def _refute(known: Facts, said: Sequence[_Said], budget: list[int], work: Work) -> tuple[Link, ...] | None:
     """Return the links that lead from what is known to a contradiction, or None."""
     links: list[Link] = []
     changed = True
     while changed:
         changed = False
         budget[0] -= 1
-        looks[0] -= len(said)
+        work.left -= len(said)
         open_: list[tuple[_Said, dict[Alternative, Facts]]] = []
         for one in said:
             premise, at, clause = one
@@ -132,14 +132,14 @@ def _refute(known: Facts, said: Sequence[_Said], budget: list[int], looks: list[
             (known,) = left.values()
             changed = True
         said = [one for one, _ in open_]
-    if not open_ or budget[0] < 0 or looks[0] < 0:
+    if not open_ or budget[0] < 0 or work.is_over():
         return None
     # What was open in the last pass, in which nothing changed, is still open.
     (premise, at, clause), left = min(open_, key=lambda pair: len(pair[1]))
     rest = [one for one in said if one != (premise, at, clause)]
     cases = []
     for more in left.values():
-        case = _refute(more, rest, budget, looks)
+        case = _refute(more, rest, budget, work)
         if case is None:
             return None
         cases.append(case)

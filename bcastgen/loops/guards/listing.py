@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from ...core.frozen import dataclass
 from ...shape.constraints import OF_RESULTS, Constraint, SameRank
+from ...shape.inference.entailment import Work
 from ..guard_program.ir import Check, HasRank
 from ..nest import LoopProgram
 from .chains import chain_of, sentence
@@ -64,7 +65,7 @@ def listing(program: LoopProgram) -> str:
 
 def _listed(facts: GuardFacts) -> Iterator[Listed]:
     kept, guards = len(facts.program.nests), facts.program.guards
-    looks = [_MOST_LOOKS]
+    work = Work(_MOST_LOOKS)
     reduced_operands = {guards.named[one.operand] for one in guards.reduced}
     for at, nest in enumerate(facts.nests):
         checked = guards.checked(at) if at < kept else ()
@@ -85,7 +86,7 @@ def _listed(facts: GuardFacts) -> Iterator[Listed]:
             elif decision.fate == "trusted":
                 yield Listed(text, "trusted", decision.reason)
             elif at < kept or isinstance(decision.constraint, OF_RESULTS):
-                yield Listed(text, "proved", _reason(facts, at, decision.constraint, looks))
+                yield Listed(text, "proved", _reason(facts, at, decision.constraint, work))
         yield from _others(facts, at, [text for text in checked if text not in seen])
 
 
@@ -111,8 +112,8 @@ def _is_asked(constraint: Constraint, checked: tuple[str, ...]) -> bool:
     return all(f"{name}.rank = d.rank" in checked for name in names) if names else str(constraint) in checked
 
 
-def _reason(facts: GuardFacts, at: int, constraint: Constraint, looks: list[int]) -> str:
-    chain = chain_of(facts, at, constraint, looks=looks)
+def _reason(facts: GuardFacts, at: int, constraint: Constraint, work: Work) -> str:
+    chain = chain_of(facts, at, constraint, work=work)
     # A search for facts is bounded; that there are some is held by `unproved`.
     return "what else is checked implies it" if chain is None else sentence(facts, chain)
 

@@ -70,8 +70,8 @@ class Work:
 
     __slots__ = ("gave_up", "left")
 
-    def __init__(self) -> None:
-        self.left, self.gave_up = _STATEMENTS, False
+    def __init__(self, statements: int | None = None) -> None:
+        self.left, self.gave_up = _STATEMENTS if statements is None else statements, False
 
     def begin(self) -> None:
         """Clear `gave_up` before another question."""
