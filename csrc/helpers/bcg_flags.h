@@ -2,16 +2,16 @@
  *
  * Contract. Emitted C holds the first definitions, as far as its results depend on them; a kernel of the JIT is compiled
  * with all of this in front where a user gave flags. Nothing is left where nothing is wrong. The effect of flags counts,
- * not their spelling. Nothing shows that clang's -funsafe-math-optimizations flushes subnormals. Parts are between
- * blank lines.
+ * not their spelling. Before 15 clang ignores float_control on aarch64, and warns. Nothing shows that clang's
+ * -funsafe-math-optimizations flushes subnormals. Parts are between blank lines.
  */
 
 /* Results depend on the order of operations, and on the type that each is rounded to. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"
-#elif defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__)) /* its single flags define no macro */
-_Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
+#elif defined(__clang__) && (defined(__x86_64__) || (defined(__aarch64__) && __clang_major__ >= 15))
+_Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)") /* its single flags define no macro */
 #endif
 
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16

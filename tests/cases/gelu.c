@@ -8,8 +8,8 @@
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"
-#elif defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__)) /* its single flags define no macro */
-_Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
+#elif defined(__clang__) && (defined(__x86_64__) || (defined(__aarch64__) && __clang_major__ >= 15))
+_Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)") /* its single flags define no macro */
 #endif
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "results would be wrong in registers wider than the types: compile with -msse2 -mfpmath=sse"
