@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -39,6 +40,8 @@ __all__ = ["add_arguments", "columns", "notes", "operands_of", "table", "workloa
 _ULP = 64.0
 # So much faster than the limit a call is only found to be if something else ran while the limit was measured.
 _BUSY = 1.1
+# More than any memory holds; NumPy counts bytes in 63 bits.
+_MOST_ELEMENTS = 1 << 59
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -165,7 +168,10 @@ def _shape(name: str, text: str) -> tuple[int, ...]:
     parts = [] if text == "scalar" else text.split("x")
     if not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
         raise BcastgenError(f"--shape {name}={text} is no shape; write extents joined by x, as in {name}=1000x1")
-    return tuple(map(int, parts))
+    shape = tuple(map(int, parts))
+    if math.prod(shape) > _MOST_ELEMENTS:
+        raise BcastgenError(f"--shape {name}={text} has more elements than an array can have")
+    return shape
 
 
 # ---- the function ------------------------------------------------------------------------------------------------

@@ -281,6 +281,8 @@ def _measure(arguments: argparse.Namespace, stream: TextIO) -> int:
     why = why_uncompiled()
     if why is not None:
         raise BcastgenError(f"NumPy computes the kernels, and would be measured under the name bcastgen: {why}")
+    if arguments.expression is None and (arguments.shape or arguments.inputs):
+        raise BcastgenError("--shape and --in are operands of an expression; write one in front of them")
     options, peers = _options(arguments), contestants(arguments.peers, arguments.threads)
     old = None if arguments.compare is None else saved(arguments.compare)
     for flag, file in (("--json", arguments.json), ("--plot", arguments.plot)):

@@ -33,6 +33,8 @@ _OTHERS = {
 }
 # The bytes at a file's beginning that say what it is; and the longest header that NumPy takes.
 _HEAD, _MOST_HEADER = 12, 10_000
+# The longest table of text: a name may lead to a device that never ends.
+_MOST_TEXT = 1 << 30
 # Results are not written as these, though `load_array` reads some of them.
 _NOT_WRITTEN = (".csv", ".tsv", ".txt", ".parquet", ".h5", ".hdf5", ".zarr", ".json", ".pkl")
 
@@ -57,7 +59,10 @@ def load_array(path: str, name: str = "") -> Any:
         file.seek(0)
         if path.endswith(".csv") or (piped and _is_text(head)):
             # What Excel writes begins with a mark that utf-8-sig knows.
-            return read_table(what, file.read().decode("utf-8-sig", errors="replace"), name)
+            text = file.read(_MOST_TEXT + 1)
+            if len(text) > _MOST_TEXT:
+                raise ParseError(f"{what} has more than {_MOST_TEXT} bytes; write the numbers by numpy.save")
+            return read_table(what, text.decode("utf-8-sig", errors="replace"), name)
         if path.endswith(".parquet") or head.startswith(b"PAR1"):
             return _column(what, file, name)
         return _array(what, file, head, name)

@@ -52,6 +52,9 @@ __all__ = [
 _LONGEST_WORD, _SHOWN = 400, 100
 _LONG_WORD = rf"[^\s]{{{_LONGEST_WORD},}}"
 
+# The longest message, but for a compiler's: arguments that are told of may have millions of parts.
+_LONGEST_MESSAGE = 4_000
+
 # The message where a shape function refuses operands without giving a reason.
 REFUSED = "a shape function refuses the operands"
 
@@ -65,11 +68,30 @@ class BcastgenError(Exception):
     """
 
     _sentence: str | None = None
+    _longest = _LONGEST_MESSAGE
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(_shortened(arg, self._longest) if isinstance(arg, str) else arg for arg in args))
 
     @property
     def sentence(self) -> str:
         """The message without the place: the same sentence that C gives."""
         return str(self) if self._sentence is None else self._sentence
+
+
+def _shortened(message: str, longest: int) -> str:
+    """Return a message without its middle where it is longer than that.
+
+    Examples
+    --------
+    >>> _shortened("abcdefghij", 10), _shortened("abcdefghijk", 10)
+    ('abcdefghij', 'abcde ... (3 characters are left out) ... ijk')
+    """
+    if len(message) <= longest:
+        return message
+    head, tail = longest - longest // 2, longest // 4
+    left_out = len(message) - head - tail
+    return f"{message[:head]} ... ({left_out} characters are left out) ... {message[-tail:]}"
 
 
 class BroadcastError(BcastgenError, ValueError):
@@ -161,6 +183,8 @@ class ParseError(BcastgenError, ValueError):
 class CompileError(BcastgenError, RuntimeError):
     """The C compiler is missing or failed; the message holds the command line and its stderr."""
 
+    _longest = 40_000
+
 
 class RefusedFlagsError(CompileError):
     """The user's compiler flags would change results."""
@@ -192,7 +216,7 @@ def placed(error: BcastgenError, place: str) -> BcastgenError:
     """
     comma = "," if error._sentence is None else ""
     error._sentence = error.sentence
-    error.args = (f"{error}{comma} {place}", *error.args[1:])
+    error.args = (_shortened(f"{error}{comma} {place}", error._longest), *error.args[1:])
     return error
 
 

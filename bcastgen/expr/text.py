@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["not_elementwise", "parse", "row_of"]
 
-MAX_TEXT = 1_000_000
+MAX_TEXT = 500_000
 
 # Python's operator nodes, and the dunder name in the op's row.
 _OPERATORS: dict[type[ast.AST], str] = {

@@ -140,7 +140,7 @@ class SizedKernel(Kernel):
         given = dict(checked_extents(self._name, extents))
         outs = out if isinstance(out, tuple) else (None if out is ... else out,) * (len(self.results) == 1)
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
-        clean = (clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True))
+        clean = [clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True)]
         shapes = dict(zip(self.operands, map(np.shape, clean), strict=True))  # type: ignore[arg-type]
         found = self._complete({name: shapes[name] for name in self.operands if name not in self.slots}, given, outs)
         return {name: _empty(found[name]) for name in self.slots}

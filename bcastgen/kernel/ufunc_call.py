@@ -226,7 +226,7 @@ def _special_call(kernel: Any, args: tuple[object, ...], named: dict[str, object
                 f"{kernel._name}(): operand '{name}' of dtype {value.dtype.str} cannot be cast to the machine's byte "
                 "order by the rule 'no'; pass casting='equiv'"
             )
-    operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
+    operands = tuple([clean_operand(name, value) for name, value in zip(names, values, strict=True)])
     outs = bind_outs(kernel, asked.out)
     if strict:
         kernel._check_strict(tuple(map(np.shape, operands)), strict)  # type: ignore[arg-type]
@@ -279,7 +279,7 @@ def _masked_call(
         made = conditional(kernel, codes, tuple(out is not None for out in outs))
     if made is None:
         return _copied(kernel, call_clean(kernel, operands, (None,) * len(outs)), outs, asked)
-    olds = tuple(clean_operand("out", out) for out in outs if out is not None)
+    olds = tuple([clean_operand("out", out) for out in outs if out is not None])
     mask = _whole_mask(asked.where, outs)
     if asked.order == "K":
         # The dtypes are the outs' own, so the usual call will do.

@@ -23,7 +23,7 @@ __all__ = ["raised_by", "report_answered"]
 def raised_by(kernel: Any, args: tuple[object, ...], named: dict[str, object], asked: Any) -> int:
     """Return the errors of a call, found before its outs are written to."""
     values, _ = without_strict(bind(kernel, args, {name: value for name, value in named.items() if name != "out"}))
-    operands = tuple(clean_operand(name, value) for name, value in zip(kernel.operands, values, strict=False))
+    operands = tuple([clean_operand(name, value) for name, value in zip(kernel.operands, values, strict=False)])
     given = signature_dtypes(kernel, asked.dtype, asked.signature)
     if given is not None:
         loops = loop_dtypes(kernel, operands, bind_outs(kernel, asked.out), given, asked.casting)

@@ -129,7 +129,7 @@ def _check_target(
     """Refuse an out that is read-only, or whose rank, extents or dtype do not fit its result."""
     name, row = kernel.results[result_index], DTYPES[code]
     if not target.flags.writeable:
-        raise ValueError(
+        raise errors.ArgumentError(
             f"{kernel._name}(): output array is read-only (result '{name}'); pass one that can be written to"
         )
     if not np.can_cast(row.np, target.dtype, casting):  # type: ignore[arg-type]

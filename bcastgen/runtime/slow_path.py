@@ -105,7 +105,7 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
         return fixed[0](*fixed[1], out=by_name.get("out"))
     names = (*kernel.operands, *kernel._constants)
     try:
-        operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
+        operands = tuple([clean_operand(name, value) for name, value in zip(names, values, strict=True)])
     except errors.BcastgenError as error:
         raise errors.placed(error, f"in {kernel._name}()") from error.__cause__
     outs = bind_outs(kernel, by_name.get("out"))

@@ -65,6 +65,11 @@ def test_arrays_come_from_files(tmp_path):
         ("a + b", ["--shape", "a=3"], "no shape for 'b': give --shape b=1000x1000, or --in b=FILE.npy"),
         ("a + b", ["--shape", "a=3,c=2"], "'c' is no operand; the operands are a, b"),
         ("a", ["--shape", "a=3x"], "--shape a=3x is no shape"),
+        (
+            "a",
+            ["--shape", "a=10000000000x100000000"],
+            "--shape a=10000000000x100000000 has more elements than an array",
+        ),
         ("a", ["--shape", "a"], "--shape 'a' is not NAME=VALUE; write --shape a=1000x1,b=1x1000"),
         ("a", ["--shape", "a=1,a=2"], "--shape 'a=2' gives a name twice"),
         ("a + b", ["--shape", "a=3,b=2"], "operand 'b' dim 0 has extent 2"),

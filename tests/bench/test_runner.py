@@ -219,6 +219,8 @@ def test_out_may_be_a_buffer_of_the_rows():
         (["--rounds", "0"], "--rounds and --threads must be at least 1"),
         (["--json", "no/such/folder/r.json"], "there is no such folder"),
         (["--report", "no-such-file.json"], "bench: no-such-file.json: No such file or directory; it is to be"),
+        (["--shape", "a=3"], "--shape and --in are operands of an expression; write one in front of them"),
+        (["--in", "a=a.npy"], "--shape and --in are operands of an expression; write one in front of them"),
         (["exq(a)", "--shape", "a=3"], "unknown function 'exq'"),
         (["a + b", "--shape", "a=3", "b=2"], "extent 2, expected 1 or 3"),
         (["--compare", "no-such-file.json"], "bench: no-such-file.json: No such file or directory; it is to be"),

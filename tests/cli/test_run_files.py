@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from bcastgen.cli import run_files
 from bcastgen.cli.main import main
 from bcastgen.cli.run_files import load_array
 from bcastgen.core.errors import ParseError
@@ -201,3 +202,10 @@ def test_a_header_is_not_read_before_its_length_is_known(tmp_path, inside, versi
         path.write_bytes(head + bytes(100))
     with pytest.raises(ParseError, match=rf"its header has {length} bytes"):
         load_array(str(path), "a")
+
+
+def test_a_table_that_never_ends_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_files, "_MOST_TEXT", 1 << 20)
+    (tmp_path / "zeros.csv").symlink_to("/dev/zero")
+    with pytest.raises(ParseError, match=r"zeros.csv has more than 1048576 bytes; write the numbers by numpy.save"):
+        load_array(str(tmp_path / "zeros.csv"))

@@ -70,3 +70,13 @@ def test_every_exception_derives_from_the_base_and_from_one_of_pythons():
     for name, python in pythons.items():
         assert issubclass(getattr(errors, name), (errors.BcastgenError,))
         assert issubclass(getattr(errors, name), python)
+
+
+@pytest.mark.parametrize(
+    "kind", [*errors.BcastgenError.__subclasses__(), errors.AxisError], ids=lambda kind: kind.__name__
+)
+def test_messages_are_cut_in_their_middle(kind):
+    error = errors.placed(kind("begin " + "x " * 10**6 + "end"), "in f()")
+    longest = 41_000 if kind is errors.CompileError else 4_000
+    assert len(str(error)) < longest and str(error).startswith("begin x") and str(error).endswith("x end, in f()")
+    assert "characters are left out" in str(pickle.loads(pickle.dumps(error)))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.errors import DTypeError, RangeError
 from bcastgen.runtime import outs
 from bcastgen.runtime.slow_path import bind, clean_operand, raise_limit
@@ -151,3 +152,28 @@ def test_a_class_that_claims_to_be_a_scalar_type_of_numpy_is_none() -> None:
 
     with pytest.raises(DTypeError, match="operand 'a' is a Number that is not an array: float"):
         clean_operand("a", Number())
+
+
+class Stops:
+    """Its `__array__` raises what generators stop at."""
+
+    dtype, shape = np.dtype("f8"), (2,)
+
+    def __array__(self, *_: object, **__: object) -> Any:
+        raise StopIteration
+
+
+def test_an_exception_of_an_operand_is_its_own() -> None:
+    kernels = (bg.jit(lambda a: a + 1, signature="(f64[?] a)"), bg.jit(lambda a: a + 1), bg.from_text("a + b"))
+    for kernel in kernels:
+        operands = (Stops(), *(1.0 for _ in kernel.operands[1:]))
+        for given in ({}, {"where": np.array([True, False]), "out": np.zeros(2)}, {"casting": "same_kind"}):
+            with pytest.raises(StopIteration):
+                kernel(*operands, **given)
+
+
+def test_an_out_that_is_read_only_is_refused_by_an_error_of_ours() -> None:
+    out = np.zeros(2)
+    out.flags.writeable = False
+    with pytest.raises(bg.BcastgenError, match=r"output array is read-only \(result 'r'\); pass one that"):
+        bg.from_text("(f64[?] a) -> a + 1")(np.zeros(2), out=out)

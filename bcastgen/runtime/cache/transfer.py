@@ -10,11 +10,14 @@ An archive holds programs. Whoever imports one runs what its author compiled.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import tarfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from ...core.errors import CacheError
 from ...core.system_errors import pass_on
@@ -23,11 +26,6 @@ from .directory import build_directory, cache_directory
 from .entries import LOCK, entries, publish, shards
 from .files import TEMPORARY, make_aside, remove
 from .manifest import MANIFEST, entry_of, is_whole
-
-try:
-    from lzma import LZMAError
-except ImportError:  # a Python without it: tarfile refuses such archives itself
-    LZMAError = EOFError  # type: ignore[assignment, misc]
 
 __all__ = ["export_to", "import_from"]
 
@@ -77,10 +75,10 @@ def import_from(path: Path) -> int:
     aside = None
     try:
         aside = make_aside(directory, TEMPORARY)
-        with tarfile.open(path, "r:*") as archive:
+        with tarfile.open(path, _mode(path)) as archive:
             for key in _unpacked(archive, aside, path):
                 taken += _taken(aside / key, entry_of(directory, key), path)
-    except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error, LZMAError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error) as error:
         # What tarfile says is a list of what each of its formats lacks.
         why = "is no archive of kernels, or only the beginning of one"
         raise CacheError(f"{path} {why}; give a file that `bcastgen cache export` wrote") from error
@@ -91,6 +89,20 @@ def import_from(path: Path) -> int:
         if aside is not None:
             remove(aside)
     return taken
+
+
+def _mode(path: Path) -> Literal["r:", "r:gz"]:
+    """Return how tarfile opens an archive: gzip or none; other kinds of compression may begin with zeros without end.
+
+    Raises
+    ------
+    CacheError
+        If the path leads to no file.
+    """
+    with path.open("rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise CacheError(f"{path} is no file; give one that `bcastgen cache export` wrote")
+        return "r:gz" if file.read(2) == b"\x1f\x8b" else "r:"
 
 
 def _unpacked(archive: tarfile.TarFile, aside: Path, path: Path) -> Iterator[str]:

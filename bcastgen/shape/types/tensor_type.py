@@ -41,6 +41,8 @@ class TensorType:
 
     Raises
     ------
+    DTypeError
+        If the dtype is neither None nor a :class:`DType`.
     BroadcastError
         If dims are not :class:`Dim`, the container is unknown, or a vector breaks its rules or has no element type.
 
@@ -57,6 +59,8 @@ class TensorType:
     container: str = "tensor"
 
     def __post_init__(self) -> None:
+        if self.dtype is not None and not isinstance(self.dtype, DType):
+            raise DTypeError(f"dtype {self.dtype!r} is no DType; write bcastgen.dtype('f32'), or None for any")
         if not isinstance(self.dims, tuple) or not all(isinstance(dim, Dim) for dim in self.dims):
             raise BroadcastError(f"dims {self.dims!r} are not a tuple of Dim; write (Dim(), Dim(4)) or 'f32[?, 4]'")
         if not is_switch(self.unranked):

@@ -120,5 +120,10 @@ def test_what_is_no_archive_is_refused(elsewhere: Path, tmp_path: Path) -> None:
             import_from(tmp_path / "a.npy")
     with pytest.raises(CacheError, match="cannot import"):
         import_from(tmp_path / "missing")
+    with pytest.raises(CacheError, match="/dev/zero is no file; give one that `bcastgen cache export` wrote"):
+        import_from(Path("/dev/zero"))
+    with (tmp_path / "zeros").open("wb") as file:
+        file.truncate(100 << 30)
+    assert import_from(tmp_path / "zeros") == 0  # tar ends at zeros
     with pytest.raises(CacheError, match="has too many files"):
         import_from(forged(tmp_path / "many", *((tarfile.TarInfo(f"{KEY}/f{at}"), b"") for at in range(20))))

@@ -138,13 +138,14 @@ def test_values_that_are_no_text(value: Any) -> None:
     [
         ((F32, [Dim(4)]), "not a tuple of Dim; write"),
         ((F32, (4,)), "not a tuple of Dim; write"),
+        (("f32", (Dim(4),)), "dtype 'f32' is no DType; write bcastgen.dtype('f32'), or None"),
         ((F32, (), False, "memref"), "container 'memref' is unknown; use one of tensor, vector"),
         ((F32, (ANY,), False, "vector"), "a vector has extents that are known"),
         ((None, (Dim(4),), False, "vector"), "a vector has an element type"),
     ],
 )
 def test_types_that_cannot_be(arguments: Any, message: str) -> None:
-    with pytest.raises(BroadcastError) as caught:
+    with pytest.raises((BroadcastError, DTypeError)) as caught:
         TensorType(*arguments)
     assert message in str(caught.value)
 
