@@ -85,7 +85,7 @@ def _shortened(message: str, longest: int) -> str:
     Examples
     --------
     >>> _shortened("abcdefghij", 10), _shortened("abcdefghijk", 10)
-    ('abcdefghij', 'abcde ... (3 characters are left out) ... ijk')
+    ('abcdefghij', 'abcde ... (4 characters are left out) ... jk')
     """
     if len(message) <= longest:
         return message
@@ -351,7 +351,7 @@ def from_status(
     if status not in statuses():
         return BcastgenError(f"kernel returned the unknown status {status}; clear the cache (bcastgen cache clear)")
     name, sentence = statuses()[status]
-    if name in ("DOMAIN", "ENDLESS"):
+    if "{" not in sentence:  # It tells of an element, not of an operand.
         return DomainError(sentence)
     return _shape_error(
         name,

@@ -282,6 +282,11 @@ class Op:
         """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
         return None if self.demand is None else self.demand.get(operands[0].kind)
 
+    def demanded_of(self, operands: tuple[DType, ...]) -> tuple[int, ...]:
+        """Return the positions of the operands that this condition reads."""
+        found = dict.fromkeys(re.findall(r"\{(\d+)\}", self.demand_for(operands) or ""))
+        return tuple(map(int, found))
+
     def identity(self, operands: tuple[DType, ...], result: DType) -> tuple[tuple[str, Any], ...]:
         """Return the facts that a kernel's dump, and so its key, holds of an op beside its name.
 

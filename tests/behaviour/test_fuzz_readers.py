@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fuzz_readers
-from bcastgen.core.errors import BcastgenError, ParseError
+from bcastgen.core.errors import CompileError, ParseError
 from long_runs import many
 
 
@@ -42,7 +42,7 @@ def raised(error: Exception) -> None:
     ("read", "kind"),
     [
         (lambda _: {}["x"], KeyError),
-        (lambda _: raised(BcastgenError("x " * 15_000)), AssertionError),
+        (lambda _: raised(CompileError("x " * 15_000)), AssertionError),
         (lambda _: raised(RecursionError("deep")), RecursionError),
     ],
 )

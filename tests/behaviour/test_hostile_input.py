@@ -27,7 +27,7 @@ from bcastgen.core.errors import BcastgenError
 from bcastgen.runtime import settings
 
 SECONDS = 5.0
-LONGEST_MESSAGE = 20_000
+LONGEST_MESSAGE = 4_000
 COUNT = 150  # texts for each way in, at least
 
 COMMENT_OR_STRING = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)

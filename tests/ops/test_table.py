@@ -8,8 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from bcastgen.core.dtypes import BF16, COMPUTED, F32, F64, WEAK_FLOAT, WEAK_INT, DType, dtype
+from bcastgen.core.dtypes import BF16, COMPUTED, F32, F64, I32, WEAK_FLOAT, WEAK_INT, DType, dtype
 from bcastgen.core.errors import DTypeError
+from bcastgen.core.frozen import replace
 from bcastgen.emit.c_text.helpers import helper_text
 from bcastgen.ops.table import OPS, find_op
 
@@ -98,7 +99,12 @@ def test_cast_saturates_and_sends_nan_to_zero():
 
 
 @pytest.mark.parametrize("op", [op for op in OPS.values() if op.demand], ids=lambda op: op.name)
-def test_a_demand_is_made_of_the_second_operand_alone(op):
-    """`loops/analysis/demands.py` computes that one before anything is written, and no other."""
+def test_a_demand_is_made_of_operands_that_the_op_has(op):
     for template in op.demand.values():
-        assert set(re.findall(r"\{(\d)\}", template)) == {"1"}
+        assert {int(at) for at in re.findall(r"\{(\d+)\}", template)} <= set(range(op.arity)) != set()
+
+
+def test_what_is_asked_of_elements_follows_the_template():
+    left = replace(OPS["power"], demand={"signed": "{0} != {0} + {1} || {0} > 1"})
+    assert OPS["power"].demanded_of((I32, I32)) == (1,) and left.demanded_of((I32, I32)) == (0, 1)
+    assert OPS["power"].demanded_of((F32, F32)) == ()

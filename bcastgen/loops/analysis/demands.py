@@ -20,13 +20,17 @@ def demanding_statements(nest: Nest) -> list[int]:
 
 def is_demanding(statement: Statement) -> bool:
     """Whether an op asks; a constant was checked when the expression was typed."""
-    asks = statement.op.demand_for(statement.operand_dtypes) is not None
-    return asks and not isinstance(statement.operands[1], Constant)
+    return any(not isinstance(value, Constant) for value in _asked(statement))
+
+
+def _asked(statement: Statement) -> list[Value]:
+    """Return the values that an op's condition reads."""
+    return [statement.operands[at] for at in statement.op.demanded_of(statement.operand_dtypes)]
 
 
 def demanded_values(nest: Nest) -> tuple[frozenset[int], set[Value]]:
     """Return the statements that compute what is asked for, and all values that these read, loads among them."""
-    asked = {nest.body[at].operands[1] for at in demanding_statements(nest)}
+    asked = {value for at in demanding_statements(nest) for value in _asked(nest.body[at])}
     return made_of(nest, asked, frozenset(range(len(nest.body))))
 
 
