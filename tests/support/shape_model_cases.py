@@ -38,6 +38,18 @@ CASES = (
     ),
     ("(f64[?] a, f64[?] b) -> (broadcast_to(a, (k,)), broadcast_to(b, (k,)))", "(4,), (3,)", "refused"),
     ("(f64[?] a, f64[?] b) -> (broadcast_to(a, (k,)), broadcast_to(b, (k,)))", "(1,), (3,)", "(3,), (3,)"),
+    # An extent of the caller's behind an explicit broadcast to a known one.
+    ("(f64[?] b) -> broadcast_to(broadcast_in_dim(b, (2, q), (0,)), (p, q))", "(2,), q=2, p=2", "(2, 2)"),
+    ("(f64[?] b) -> broadcast_to(broadcast_in_dim(b, (2, q), (0,)), (p, q))", "(1,), q=3, p=2", "(2, 3)"),
+    ("(f64[?] b) -> broadcast_to(broadcast_in_dim(b, (2, q), (0,)), (p, q))", "(2,), q=2, p=3", "refused"),
+    ("(f64[?] b) -> broadcast_to(broadcast_in_dim(b, (2, q), (0,)), (p, q))", "(3,), q=2, p=2", "refused"),
+    ("(f64[?] a) -> broadcast_in_dim(broadcast_to(a, (2,)), (p, q), (0,))", "(2,), p=2, q=3", "(2, 3)"),
+    ("(f64[?] a) -> broadcast_in_dim(broadcast_to(a, (1,)), (p, q), (0,))", "(1,), p=2, q=3", "(2, 3)"),
+    (
+        "(f64[*, ?] a, f64[*] b) -> broadcast_in_dim(broadcast_to(a, (0,)), (p, q), (0,)) + b",
+        "(0,), (0,), p=0, q=0",
+        "(0, 0)",
+    ),
     # `!` never stretches, and facts hold, whatever the other operands are.
     ("(f64[*] a, f64[m!] b) -> a + b", "(3,), (1,)", "refused"),
     ("(f64[*] a, f64[m!] b) -> f64[m] : a + b", "(3,), (1,)", "refused"),

@@ -310,9 +310,10 @@ class GuardBuilder:
     def _meet(self, term: Own, where: int, aligned: bool, constraint: Constraint) -> _OperandStep:
         define = self.defined.get(where)
         known = constraint.extent if isinstance(constraint, Stretches) else None
-        # Where a view gives a dim of the domain an extent, the domain's type has it.
         if known is not None and (define is None or define.term != Const(known)):
-            raise BcastgenError(f"internal error: {constraint} is not what its dim of the domain is defined as")
+            # A view broadcasts to this extent; a dim of the caller's extent, which may be another, lies on it in turn.
+            expected = Const(known)
+            return Check("one_or_eq", term, expected, "BROADCAST", term.operand, term.dim, -1, str(constraint))
         if define is None or (isinstance(define.term, Const) and define.term.extent != 1):
             return Meet(term, where, aligned, str(constraint))
         # The dim is defined, so an extent of 1 there is final, and the operand's dim cannot widen it.
