@@ -55,9 +55,9 @@ class Builder:
         self._defined: dict[str, Op] = {}
         self._type_assertions: list[TypeAssertion] = []
         self._sizings: dict[tuple[str, tuple[Node, ...]], Sizing] = {}
-        # Declared types, for stand-ins that are asked for what these say.
+        # The operands' declared types, from which stand-ins know their shape and dtype.
         self.types: dict[Node, TensorType] = {}
-        # Says where in the user's source an op is applied, and what it has said.
+        # A function that returns the place in the user's source where an op is applied; and the place of each node.
         self.line: Callable[[], SourceLine] | None = None
         self._lines: dict[Node, SourceLine] = {}
         # Errors of stand-ins, which the function that is being traced may have caught.
@@ -143,7 +143,7 @@ class Builder:
         return self._nodes.setdefault(key, made)
 
     def _sized(self, op: Op, operands: tuple[Node, ...]) -> Node:
-        """Return the node of an op with a shape function: the op, element by element, of views that are its maps."""
+        """Return the node of an op with a shape function: the op, element by element, of views made from its maps."""
         from ..ops.maps import plain_op, read_maps, value_types  # noqa: PLC0415 - most kernels have no such op
         from .views import Broadcast, Collapse, dims_of  # noqa: PLC0415 - most kernels have no views
 
@@ -180,7 +180,7 @@ class Builder:
     def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe", meets: bool = False) -> Node:
         """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`.
 
-        If it `meets` the target, a Python number has to fit.
+        With `meets`, a Python number is not checked by that rule: it has to fit the target.
         """
         if casting not in CASTINGS:
             raise TraceError(f"casting={casting!r} is none of {', '.join(CASTINGS)}")

@@ -72,17 +72,17 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def chosen(mask: Any, x: Any, other: Any, name: str) -> Any:
-    """Choose as `where` does, by the mask of a reduction of this name: typing checks that it has bools."""
+    """Choose as `where` does; typing checks the dtype of the mask, the `where=` of a reduction of this name."""
     return _applied(OPS["where"], (mask, x, other), Notes(mask=name))
 
 
 def both(mask: Any, other: Any, name: str) -> Any:
-    """Return where two masks are true, the first of which is that of a reduction: typing checks that it has bools."""
+    """Return where both are true; typing checks the dtype of the mask, the `where=` of a reduction of this name."""
     return _applied(OPS["logical_and"], (mask, other), Notes(mask=name))
 
 
 def apart_from(x: Any, mean: Any) -> Any:
-    """Return how far a value is from a mean: typing checks that this is no complex one of real values."""
+    """Return a value minus its mean; typing refuses a complex mean of real values."""
     return _applied(OPS["subtract"], (x, mean), Notes(deviation=True))
 
 
@@ -92,7 +92,7 @@ def initial_of(like: Any, value: Any, name: str) -> Any:
 
 
 def in_dtype_of(like: Any, value: Any) -> Any:
-    """Return the value, converted to the dtype of another one, of which nothing else is used."""
+    """Return the value, converted to the dtype of `like`; nothing else of `like` is used."""
     return _applied(OPS["full_like"], (like, value), Notes(dtype_only=True))
 
 
@@ -102,7 +102,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise TraceError(
             f"numpy.select has {len(condlist)} conditions and {len(choicelist)} choices; give as many of both"
         )
-    # One condition is true at a time, so that a value with a dtype may come first: Python's numbers yield to it.
+    # The conditions exclude each other, so cases may be sorted: values with a dtype first, which Python numbers adopt.
     cases, left = [], None
     for condition, choice in zip(condlist, choicelist, strict=True):
         cases.append((condition if left is None else np.logical_and(left, condition), choice))
@@ -208,7 +208,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     value = _applied(OPS["nan_to_num"], (x,))
     for at, test in ((posinf, isposinf), (neginf, isneginf)):
         value = value if at is None else where(test(x), full_like(x, at), value)
-    # By fabs, which refuses complex numbers: of these NumPy replaces each part on its own.
+    # isnan would take complex numbers, too, of which NumPy replaces each part on its own; fabs refuses them.
     return value if _is_number(nan) and nan == 0 else where(np.isnan(np.fabs(x)), full_like(x, nan), value)
 
 
@@ -343,7 +343,7 @@ def _numbers(name: str, values: Any) -> tuple[Any, ...]:
     return tuple(_number(value) for value in array.ravel())
 
 
-# What text and the package know by name: functions of as many operands, and of numbers behind these.
+# The functions that text and the package know by name: how many operands each takes, before arguments that are numbers.
 COMPOSITIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "fix": (1, fix),
     "sinc": (1, sinc),
@@ -356,7 +356,7 @@ COMPOSITIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "ones_like": (1, ones_like),
     "around": (1, rounded),
 }
-# The same of ops of the table that NumPy calls with further numbers.
+# The same for ops of the table whose NumPy functions take further numbers.
 WITH_NUMBERS: dict[str, tuple[int, Callable[..., Any]]] = {"round": (1, rounded), "nan_to_num": (1, nan_to_num)}
 
 

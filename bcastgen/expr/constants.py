@@ -45,9 +45,9 @@ __all__ = [
     "with_dtype",
 ]
 
-# For bools numpy.power(x, 2) gives an int64, but x**2 is a square and gives an int8. Of Python numbers numpy.add gives
-# one of NumPy's, with a dtype, and + gives one of Python's.
-# Python's numbers have these, too, and give numbers of Python's.
+# `CALLED` tells NumPy's functions from operators. For bools numpy.power(x, 2) gives an int64, and x**2 an int8. For two
+# Python numbers numpy.add gives a NumPy scalar, with a dtype, and + gives a Python number.
+# `OF_NUMBERS` are attributes and methods of Python's numbers, too, and give Python numbers.
 OF_NUMBERS = ("real", "imag", "conjugate")
 CALLED = Notes(called=True)
 
@@ -71,7 +71,7 @@ def is_weak_int(node: Node) -> TypeGuard[Constant]:
 
 
 def is_scalar(node: Node) -> bool:
-    """Tell whether a value is computed from what reductions of all dims give, and from numbers alone."""
+    """Tell whether a value is computed only from numbers and from reductions over all dims."""
     left, seen = [node], {node}
     while left:
         match left.pop():

@@ -112,7 +112,7 @@ def _fold_added(op: Op, operands: list[Constant], params: Params) -> Constant:
             return Constant(target.nearest(given.value), target)
         if isinstance(given.value, int):
             return Constant(target.wrapped(given.value), target)
-        # Floats saturate as i32, of which the low bits count; those of TOSA as what they become.
+        # A float becomes an i32, and saturates there; then CAST keeps the low bits, and TOSA's cast saturates again.
         whole = int(_evaluated(op, [given.value], ((params[0][0], I32),)).value)
         value = target.wrapped(whole) if op is CAST else min(max(whole, target.min), target.max)
         return Constant(value, target)

@@ -123,7 +123,7 @@ class _Inference:
         self.builder = Builder()
         self.types: dict[Node, DType | Weak] = {}
         self.limits: list[Limits] = []
-        # The operands, before they were converted, of selections whose values are weak.
+        # For each selection between weak values: its condition, and the values before they were converted.
         self._branches: dict[Node, tuple[Node, ...]] = {}
         self._converted: dict[tuple[Node, DType], Node] = {}
 
@@ -216,20 +216,20 @@ class _Inference:
             refuse_negative_exponent(loops[0], converted[1])
         kept = weak_of(result)
         if node.notes.branches and all(isinstance(kind, Weak) for kind in call_types[1:]):
-            # A node of its own: numpy.where of the same values is not weak.
+            # A new node, not shared by the builder: numpy.where of the same values gives a result that is not weak.
             chosen = Apply(op, converted, (), result)
             self._branches[chosen] = (converted[0], *operands[1:])
             return self._typed(chosen, kept)
         of_numbers = node.op.dunder is not None or node.op.name in OF_NUMBERS
         numbers = of_numbers and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
         if numbers and is_called:
-            # A node of its own: what the operator makes of the same numbers is weak.
+            # A new node, not shared by the builder: the operator gives a weak result for the same numbers.
             return self._typed(Apply(op, converted, node.params, result), result)
         made = self.builder.apply(op, converted, node.params, result)
         return self._typed(made, kept if numbers else result)
 
     def _noted(self, node: Apply, operands: tuple[Node, ...]) -> Node | None:
-        """Return what an op's notes make of its operands, whatever the op; None if they leave it to the op."""
+        """Check what an op's notes ask. Return the result if they alone decide it; None if the op's row does."""
         notes = node.notes
         if notes.guards:
             return self._guarded(node, operands, notes.guards)
@@ -241,12 +241,12 @@ class _Inference:
             check_initial(notes.initial, concrete(self._resolved(operands[0])), operands[1])
         if notes.mask:
             check_mask(notes.mask, self.types[operands[0]])
-        # Of what is real the method gives the array itself, and the function an int8 for bools.
+        # The method x.conj() returns a real array unchanged; the function numpy.conj would convert bools to int8.
         is_idle = notes.method and not getattr(self.types[operands[0]], "is_complex", True)
         return operands[0] if is_idle else None
 
     def _reduced(self, node: Reduce, value: Node) -> Node:
-        """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
+        """Return a reduction: elements in the dtype that they are combined in, the result in NumPy's result dtype."""
         loop, combined, result = node.op.types(concrete(value))
         return self._as(self._typed(self.builder.reduce(node, self._as(value, loop), combined), combined), result)
 
@@ -271,7 +271,7 @@ class _Inference:
         return self._typed(self.convert(rounded, kind), kind) if kind.is_integer else rounded
 
     def _guarded(self, node: Apply, operands: tuple[Node, ...], kinds: str) -> Node:
-        """Return a selection that has the type of its second operand; that operand, if its dtype is of other kinds."""
+        """Return the selection, typed like its second operand; or only that operand, if its kind is none of `kinds`."""
         condition, value, other = operands
         kind = self.types[value]
         row = kind.default if isinstance(kind, Weak) else kind
@@ -291,7 +291,7 @@ class _Inference:
         return node if node.dtype is target else self._typed(self.builder.cast(node, target), target)
 
     def _as_array(self, node: Node) -> Node:
-        """Return a Python number as NumPy makes an array of it, in a node of its own: the number stays weak."""
+        """Return a Python number in the dtype of NumPy's array of it, as a new node: the number itself stays weak."""
         kind = self.types[node]
         if not isinstance(kind, Weak):
             return node
@@ -331,7 +331,7 @@ class _Inference:
         elif notes.casting:
             check_casting(kind, target, notes.casting)
         if notes.weak:
-            # A node of its own: `.astype` of the same value is not weak.
+            # A new node, not shared by the builder: `.astype` of the same value gives a result that is not weak.
             weak = Apply(node.op, (self._resolved(source),), node.params, target)
             return self._typed(weak, WEAK_FLOAT if target.is_float else WEAK_INT)
         if isinstance(source, Constant) or not isinstance(self.types[source], Weak):

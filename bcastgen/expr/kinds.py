@@ -32,7 +32,7 @@ __all__ = ["AskedError", "Declared", "Kind", "OpenShape", "asked", "asking", "fo
 
 
 def setting(name: str | None) -> str:
-    """Return what to do if a parameter that is taken for an operand is none; "" where it is not known which it is.
+    """Return the advice for a parameter that was taken for an operand and may be none; "" if the parameter is unknown.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def setting(name: str | None) -> str:
 
 
 def asked(name: str | None = None) -> TraceError:
-    """Return the error of a test of a stand-in's kind; `name` is the parameter's whose value it stands for."""
+    """Return the error of a test of a stand-in's kind; `name` is the parameter that the stand-in was passed for."""
     which = "an operand" if name is None else f"'{name}'"
     return TraceError(
         f"whether {which} is an array or a number is not known while tracing: the kernel serves both, and a branch "

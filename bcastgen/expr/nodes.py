@@ -54,25 +54,27 @@ Params = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """How an op was written, as far as its dtypes depend on it: typing decides by them, and drops them.
+    """How an op was written, as far as dtypes depend on that: typing reads these notes, and drops them.
 
     Attributes
     ----------
-    called : by its name, not as an operator or attribute: results of Python numbers are NumPy's.
-    method : as a method of an array, which of real values gives the array itself.
-    makes_array : the first operand is an array for NumPy, also where it is a Python number.
-    decimals : how many decimals are rounded to.
-    loops : the dtypes of the ufunc's loops, as NumPy's codes in its order; "math" for floats of any width.
-    ufunc : the name of that ufunc.
-    casting : NumPy's rule that a conversion is checked by; "" for none.
-    meets : a Python number that is converted has to fit the dtype.
-    weak : what is converted to becomes a Python number.
-    branches : a selection between two branches of the user's program, which of Python numbers gives one.
-    guards : the kinds of dtypes, separated by spaces, of which a selection guards a value; "any" for all. Of other
-        dtypes it is the value itself.
-    dtype_only : nothing of the first operand is used but its dtype.
-    deviation : the difference of a value and its mean.
-    mask : the name of the reduction whose mask the first operand is.
+    called : the op is called by name, not written as an operator or attribute: for Python numbers it gives a result
+        with a dtype, as NumPy's function does.
+    method : the op is called as a method of an array, which returns a real array unchanged.
+    makes_array : NumPy makes an array of the first operand, so that a Python number there is not weak.
+    decimals : how many decimals the op rounds to.
+    loops : the dtypes of the ufunc's loops, as NumPy's codes, in its order; "math" if floats keep their dtype, and all
+        else is computed in f64.
+    ufunc : the name of the ufunc that has these loops.
+    casting : NumPy's casting rule that the conversion has to satisfy; "" for none.
+    meets : the rule does not apply to a Python number: it has to fit the dtype that it is converted to.
+    weak : the result of the conversion is weak, like a Python number.
+    branches : the op selects between two branches of the user's function: if both values are weak, so is the result.
+    guards : the kinds of dtypes, separated by spaces ("any" for all), for whose values this selection is made; for any
+        other dtype the result is the value itself.
+    dtype_only : of the first operand only the dtype is used.
+    deviation : the op subtracts a mean from values.
+    mask : the name of the reduction whose `where=` the first operand is.
     initial : the name of the reduction whose initial value the second operand is.
     """
 

@@ -26,7 +26,7 @@ from .views import NewAxes
 
 __all__ = ["BY_NUMPY", "FUNCTIONS"]
 
-# What a reduction of the loops lessens its number of elements by, at most.
+# The largest `ddof` that the loops' reductions subtract; a larger one is subtracted by ops of the expression.
 _LARGEST_COUNT = 2**31 - 1
 # The stand-in of an array, of `trace.Tracer`, which calls what is here.
 Tracer = Any
@@ -116,7 +116,7 @@ def _broadcast_from(node: Node) -> _Shape | None:
     found: dict[Node, _Shape | None] = {}
     none: frozenset[Operand] = frozenset()
     for one in topological((node,)):
-        # What gives its dtype alone says nothing of the shape.
+        # An operand that gives its dtype alone has no part in the shape.
         is_like = isinstance(one, Apply) and one.notes.dtype_only
         below = [found[child] for child in children(one)[1 if is_like else 0 :]]
         known = [each for each in below if each is not None]
@@ -159,7 +159,7 @@ def _no_out(name: str, out: Any) -> None:
 
 
 def _total(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
-    """Return a sum or a product, of which elements that are not chosen are the identity."""
+    """Return the function of a sum or a product; `none`, the identity, takes the place of elements not chosen."""
 
     def function(
         a: Tracer,
@@ -180,7 +180,7 @@ def _total(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable
 
 
 def _extreme(name: str, pick: Callable[[Any, Any], Any], worst: float) -> Callable[..., Tracer]:
-    """Return an extreme; of the elements that are not NaN it is NaN where all are, as fmax and fmin give."""
+    """Return the function of an extreme; one that skips NaN gives NaN where all elements are NaN, as fmax does."""
 
     def function(
         a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
@@ -236,7 +236,7 @@ def _mean(
     if where is True and counted is None and isinstance(ddof, int) and ddof >= 0:
         return _reduced("mean", x, axis, keepdims, ddof=ddof)
     counted = x if counted is None else counted
-    # The quotient has the dtype of one by a number, and the sum is at least an f32.
+    # The result has the dtype of x / 1, and the sum is computed in f32 at least.
     like = x / 1
     total = _reduced("sum", _chosen(name, like * np.float32(1), where, 0), axis, keepdims)
     ones = ones_like(counted) != 0
@@ -281,22 +281,22 @@ def _spread(name: str, doc: str) -> Callable[..., Tracer]:
 def _variance(
     name: str, a: Tracer, axis: Any, dtype: Any, keepdims: bool, where: Any, mean: Any, ddof: float
 ) -> Tracer:
-    # As in NumPy the operand keeps its dtype in the difference: that of the mean may hold fewer of its digits.
+    # As in NumPy the mean is subtracted from the unconverted operand: `dtype` may hold fewer of its digits.
     middle = _in(_mean(name, _in(a, dtype), axis, True, where), dtype) if mean is None else mean
     apart = np.subtract(a, middle) if mean is None else apart_from(a, middle)
     if mean is not None and _skips_nan(name):
-        # NumPy writes the distances over the values.
+        # NumPy stores the distances in its array of the values, and so in the dtype of that.
         apart = in_dtype_of(a / 1, apart)
     # The product with its conjugate is real.
     squares = _in(np.real(apart * np.conjugate(apart)), dtype)
     if mean is not None and dtype is None:
-        # A mean of integers is a float64, whatever dtype the one that is given has.
+        # NumPy's own mean of integers is a float64, so the dtype of the mean that is given does not count.
         squares = squares * ones_like(np.real(a) / 1)
     return _in(_mean(name, squares, axis, keepdims, where, ddof, None if mean is None else a), dtype)
 
 
 def _correction(name: str, ddof: Any, correction: Any) -> int | float:
-    """Return what the number of elements is lessened by."""
+    """Return the number that is subtracted from the number of elements."""
     if correction is not None and ddof != 0:
         raise ArgumentError(f"{name}: ddof= and correction= are two names of one number; give one of them")
     given = ddof if correction is None else correction
@@ -305,7 +305,7 @@ def _correction(name: str, ddof: Any, correction: Any) -> int | float:
         raise ArgumentError(f"{name}: ddof={given!r} is no real number")
     if abs(count) <= _LARGEST_COUNT and count == int(count):
         return int(count)
-    # It is a float, and infinite where that holds no such integer.
+    # Any other number is a float; an integer is cut to 2**1023 in magnitude.
     return float(max(min(count, 1 << 1023), -(1 << 1023))) if isinstance(count, int) else count
 
 
@@ -380,7 +380,7 @@ FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "nanstd": _spread("nanstd", "Square root of the variance of the elements that are not NaN."),
 }
 for _name, _function in FUNCTIONS.items():
-    # Python's errors of arguments show it.
+    # Python shows this name in errors about arguments.
     _function.__name__ = _function.__qualname__ = _name
 FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
 _METHODS = "sum prod mean var std min max any all argmin argmax".split()

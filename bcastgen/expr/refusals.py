@@ -30,7 +30,7 @@ _OF_CALLS = frozenset("shape ndim size dtype itemsize nbytes strides data flags 
 _VALUES = frozenset("item tolist tobytes tofile dump dumps".split())
 _MEMORY = frozenset("view fill getfield setfield byteswap setflags".split())
 _MASKED = frozenset("mask _mask _data filled fill_value compressed".split())
-# What says the same with what kernels have.
+# What to write instead, with functions that kernels have.
 _REWRITES = {
     "allclose": "numpy.isclose(a, b).all()",
     "array_equal": "(a == b).all()",

@@ -1,6 +1,6 @@
 """Takes an expression with reductions apart into element-wise ones.
 
-In: a typed expression.  Out: the same, where what is reduced is a result, and what a reduction gives is an operand.
+In: a typed expression.  Out: the same, with the values to reduce as results, and the reductions' results as operands.
 
     x - mean(x)   ->   results x and x - mean_of_x, of x and of mean_of_x, the mean of the first result
 """
@@ -19,9 +19,9 @@ __all__ = ["Split", "split"]
 class Split:
     """An expression without reductions, whose first results are the values that `reductions` reduce.
 
-    The last operands are what the reductions give, in the same order, which is that of `depths`: 1 for a
-    reduction whose value needs no other, 2 for one that reads such a reduction, and so on. `views` has for each view of
-    the expression the one that it was.
+    The last operands are the results of the reductions, in the same order. `depths` has the depth of each: 1 for a
+    reduction whose value needs no other, 2 for one that reads such a reduction, and so on; the order is that of depths.
+    `views` maps each view of the new expression to the one of the old expression that it was.
     """
 
     expression: Expression

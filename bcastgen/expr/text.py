@@ -61,7 +61,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
-# Those without an op, and C's that Python spells in another way.
+# Python's operators without an op; and operators of C, with Python's spelling.
 _OTHERS: dict[type[ast.AST], str] = {
     ast.MatMult: "@",
     ast.In: "in",
@@ -133,7 +133,7 @@ def not_elementwise(operator: ast.AST) -> str:
 
 
 def _slip(text: str) -> str | None:
-    """Return what is said of an operator of C in a text that Python cannot read."""
+    """Return the message for an operator of C in a text that Python cannot parse; None if there is none."""
     found = re.search(r"&&|\|\||!(?!=)", text)
     if found is None:
         return None

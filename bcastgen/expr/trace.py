@@ -345,7 +345,7 @@ def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe")
 def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, Any]) -> DType | None:
     """Return the dtype that a call of a ufunc asks to compute in, None for the usual one; refuse what means nothing."""
     for key, value in options.items():
-        # A kernel allocates its results, so the order of their memory and their class are not this call's.
+        # order= and subok= have no effect: a kernel allocates its results itself, as plain arrays.
         idle = value is None or key in ("order", "subok") or (key == "where" and value is True)
         if not (idle or key == "dtype" or (key == "casting" and value == "same_kind")):
             raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {_refusals().keyword(key)}")
@@ -353,7 +353,7 @@ def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, A
         return None
     target = in_numpy_code(options["dtype"])
     if target is BOOL and not others and _is_test(op):
-        # It is the dtype of the result, which tests have anyway: operands are not converted.
+        # For a test, dtype=bool names the dtype that its result has anyway; operands are not converted to it.
         return None
     loops, result = op.types((target,) * op.arity)
     if others or result is not target or any(loop is not target for loop in loops):
@@ -394,7 +394,7 @@ def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Seq
     name : the function's.
     builder : of the expression that the node becomes part of.
     operands : what it is applied to.
-    numbers : for each operand its number, if it is one; it is taken as that behind the function's operands.
+    numbers : for each operand its value if it is a number, else None; those behind the function's operands are used.
     """
     from .compositions import COMPOSITIONS, WITH_NUMBERS  # noqa: PLC0415 - most kernels need none
 
@@ -524,7 +524,7 @@ def trace(
         if builder.refused:
             raise _hidden(builder.refused[0])
     except Exception as error:
-        # Other libraries put an error of their own in the place of what a stand-in refuses.
+        # Other libraries catch the error of a stand-in and raise one of their own, so look for the stand-in's.
         # After a test of a stand-in's kind the function is in the wrong branch, so the refused test is the error to
         # report.
         first = next((one for one in builder.refused if isinstance(one, AskedError)), None)
@@ -553,7 +553,7 @@ def trace(
 
 
 def _check_tuple(returned: tuple[object, ...] | list[object]) -> None:
-    """Refuse what calls do not return as the function does: they return one array, or a tuple of several."""
+    """Refuse a container that is no plain tuple of several arrays: a call would return such a tuple, or one array."""
     kind = type(returned).__name__
     if len(returned) == 1:
         raise TraceError(
@@ -570,7 +570,7 @@ _LATER = {"a generator": isgeneratorfunction, "asynchronous": iscoroutinefunctio
 
 
 def _hidden(error: BcastgenError) -> BcastgenError:
-    """Return an error that the function caught: what it does then would be done in every call."""
+    """Return an error that the traced function caught, with advice: every call would do what its `except` does."""
     if isinstance(error, AskedError):
         return error
     error.args = (

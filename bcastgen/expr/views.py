@@ -168,9 +168,9 @@ class NewAxes:
 
 @dataclass(frozen=True, slots=True)
 class Collapse:
-    """`x[0]` along each of `dims`, whose extents are 1 whatever the call: the view has the other dims.
+    """`x[0]` along each of `dims`, whose extents are 1: the view has the other dims.
 
-    If it is `checked`, types need not say so: each call is asked.
+    Types have to prove these extents, unless `checked` is set: then each call is checked.
     """
 
     dims: tuple[int, ...]

@@ -106,7 +106,7 @@ _ASKED_BY = {"types": "made with the kernel", "calls": "added for calls", "": "n
 
 
 class _Worker:
-    """What is left to do for the kernels of this process, by one thread, which ends when nothing is left."""
+    """The patterns of all kernels that wait for a loop. One thread of the process serves them, and then ends."""
 
     def __init__(self) -> None:
         self._left: deque[tuple[AddedLoops, Pattern]] = deque()
@@ -119,7 +119,7 @@ class _Worker:
         return self._process == os.getpid()
 
     def take(self, loops: AddedLoops, pattern: Pattern) -> None:
-        """Do this soon; a forked child has nothing of what its parent had left."""
+        """Serve a pattern soon; a forked child drops those that its parent had left."""
         if self._process not in (None, os.getpid()):
             self._left, self._process = deque(), None
         self._left.append((loops, pattern))
@@ -176,7 +176,7 @@ class AddedLoops:
 
     def __init__(self, kernel: Growing) -> None:
         self._kernel = kernel
-        # What is neither to be looked for nor compiled again: it was added, or failed.
+        # The patterns that are not tried again: their loop was added, or making it failed.
         self._settled: set[Pattern] = set()
         self._under_way: dict[Pattern, tuple[int, Any]] = {}
         self._hot: set[Pattern] = set()

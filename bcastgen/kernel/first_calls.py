@@ -1,11 +1,12 @@
-"""Imports what first calls import in the caller's thread: a program that has handlers of signals does so apart.
+"""Imports the modules that first calls import in the caller's thread, for programs that have signal handlers.
 
-In: nothing.  Out: modules that are there whole, where :func:`~..core.forks.import_before_handlers` imports this one.
+In: nothing.  Out: these modules, completely imported; :func:`~..core.forks.import_before_handlers` imports this one.
 
     import bcastgen.kernel.first_calls
 
-A handler that makes a first call of its own would find modules half there that another first call is importing. So
-where there are handlers, these modules come first, in some ten milliseconds; elsewhere each waits until it is needed.
+A signal handler may strike while a first call is importing; if the handler makes a first call, too, it would find a
+module that is half imported. So where there are handlers, a thread of its own imports these modules before, in some ten
+milliseconds; elsewhere each is imported when it is needed.
 The stages that write C, which import the rest, run apart in any case.
 """
 

@@ -25,7 +25,7 @@ __all__ = ["FunctionKernel"]
 class FunctionKernel(Kernel):
     """A kernel whose calls may give numbers behind its operands, and leave operands out by None."""
 
-    # The function whose parameters a call has; None in kernels made of this one, whose calls give operands alone.
+    # The function whose parameters a call takes; None in kernels made from this one, whose calls give operands only.
     _function: Callable[..., Any] | None = None
 
     def of(self, function: Callable[..., Any]) -> FunctionKernel:

@@ -29,7 +29,7 @@ __all__ = ["AsUfunc", "handed_over", "is_elementwise"]
 class AsUfunc:
     """A kernel as such objects see it: what they ask of a ufunc, and a call.
 
-    The name is none of NumPy's ufuncs: objects find what they do for those by name.
+    Its name is that of none of NumPy's ufuncs, since objects look up by name what they do for those.
     """
 
     identity = None
@@ -75,11 +75,11 @@ class AsUfunc:
 
 
 def handed_over(kernel: Any, args: tuple[object, ...], named: dict[str, object], keywords: Mapping[str, object]) -> Any:
-    """Let the operands and outs of a call compute whose classes have an `__array_ufunc__`.
+    """Hand a call over to those of its operands and outs whose classes have an `__array_ufunc__`.
 
     Parameters
     ----------
-    kernel : what they are handed; a kernel of NumPy's ufunc as that.
+    kernel : the kernel that is called; a kernel of one of NumPy's ufuncs is handed over as that ufunc.
     args, named : the operands of the call, and its `out`.
     keywords : those of ufuncs.
 

@@ -211,10 +211,10 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
         return replace(self._signature, operands=self._signature.operands[: len(self.operands)])
 
     def _with_huge(self, values: tuple[object, ...], fits: Callable[[object], bool]) -> Any:
-        """Return a kernel that holds the Python ints beyond 64 bits among its operands, and the others' values.
+        """Return a kernel with the Python ints beyond 64 bits as constants, and the values of its other operands.
 
-        Only floats hold them, and integers are compared with them: their type depends on what they meet, so they are
-        constants. None for kernels with types, constants or defaults, and where no operand is left.
+        Such an int becomes a float, or is compared with integers, as the operand beside it decides; only a constant can
+        do so. None for kernels with types, constants or defaults, and where no operand is left.
         """
         rest = tuple(value for value in values if fits(value))
         plain = self._signature is None and not self._constants and not self._defaults and not self._is_ranked
@@ -436,7 +436,7 @@ class Kernel(UfuncAttributes[P, R_co], KernelBase):  # type: ignore[misc]
     def stages(self) -> dict[str, str]:
         """The text of every stage by name, in order; constant arrays come first, where there are any.
 
-        Last comes what calls ran, where a loop was added for them, or none serves a pattern of theirs.
+        The last one shows which loops calls ran, if one was added for them, or if a pattern of theirs has no loop.
         """
         rows = map(constant_row, self._constants, self._values)
         constants = {"constants": "\n".join(rows)} if self._values else {}

@@ -343,7 +343,7 @@ class _Partly:
 
 
 def _from_extents(extents: Sequence[Any], open_by: Any) -> Any:
-    """Write the shape of these extents; where one is None, `open_by` is the view whose dim it is, or a shape of one."""
+    """Write the shape of these extents; if one is None, `open_by` is the view with that dim, or another such shape."""
     if None not in extents:
         return op("from_extents")(*extents)
     return _Partly(extents, open_by.by if isinstance(open_by, _Partly) else open_by)
@@ -355,7 +355,7 @@ def _extent(shape: Any, dim: int) -> Any:
 
 
 def _whole(shape: Any) -> Any:
-    """Return a shape that no extent is missing of.
+    """Return a shape of which no extent may be missing.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class SignatureKernel(Kernel):
         self, expression: Expression, *args: Any, signatures: tuple[NumbaSignature, ...], **options: Any
     ) -> None:
         self._declared = {one: _expression_in(expression, one) for one in signatures}
-        # This one is inlined, explained and printed: that of the only signature, else the one that all are made from.
+        # This expression is inlined, explained and printed: that of the only signature, else the general one.
         super().__init__(self._declared[signatures[0]] if len(signatures) == 1 else expression, *args, **options)
         self.signatures = signatures
 

@@ -1,6 +1,6 @@
 """The keywords of NumPy's ufuncs that calls of kernels take, beside their operands and `out`.
 
-In: nothing.  Out: their names, with the value that a call has which does not give one.
+In: nothing.  Out: their names, each with the default that it has in a call without it.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ class Variants:
         Parameters
         ----------
         codes : the results' dtypes.
-        olds : for each result whether elements that are not selected have a value before: the operands behind the
-            mask. Others are 0.
+        olds : for each result, whether elements that are not selected keep old values, which are operands behind the
+            mask; if not, these elements are 0.
         """
         kernel = self._kernel
         if not _is_open(kernel):
@@ -102,8 +102,9 @@ class Variants:
     def raising(self) -> tuple[Any, int] | None:
         """Return the kernel of the floating-point errors at each point, as bits of `runtime.float_errors`.
 
-        Its first results are at the points of the kernel's own, of which there are as many as the number says; others
-        are at points that a reduction or a view takes. None if there can be no such kernel, or nothing that raises.
+        The number says how many of its results, from the first on, are at the points of the kernel's own results; the
+        others are at the points of values that a reduction or a view reads. None if there can be no such kernel, or no
+        op raises.
         """
         kernel = self._kernel
         if "raising" not in self._made:
@@ -194,7 +195,7 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
         text = f"where((absolute(r) < least) & ({node.op.underflow}), under, {text})"
     target = dict(node.params).get("dtype")
     if isinstance(target, DType) and target.is_integer:
-        # A float that the integer cannot hold; of other operands, which wrap, typing keeps the operand.
+        # `fits` is NaN for a float that the integer cannot hold; other operands wrap, and typing leaves them alone.
         low = float(target.min)
         held = parse(f"((a >= {low!r}) | (a > {low!r} - 1)) & (a < {float(target.max + 1)!r})")
         inside = builder.inline(held, node.operands)[0]

@@ -26,7 +26,7 @@ def whole_program(sizes: Program, loops: Program, operands: Sequence[str], slots
     sizes : what `size_program` returns.
     loops : the guards, from the extents of a kernel's operands, slots among them, to those of its results.
     operands : the names of the operands that a call gives.
-    slots : for each result of `sizes`, the names of the slots that its dims give. Others are operands still.
+    slots : for each result of `sizes`, the names of the slots that its dims give. Other slots stay operands.
     """
     kinds = {value.name: value.type for value in loops.operands}
     taken = dict(zip(operands, (value.type for value in sizes.operands), strict=True))

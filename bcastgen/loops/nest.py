@@ -149,7 +149,7 @@ class Reducing:
     name, operand : what it gives, an operand of later nests.
     value : the number of the result that is reduced.
     axes, keepdims : the dims of the domain that are combined, and whether an extent of 1 stays in their places.
-    ddof : what the number of elements is lessened by before it divides; None if nothing is divided.
+    ddof : the result is divided by the number of elements less this; None if it is not divided.
     needs_elements : whether the dims may not be empty.
     """
 

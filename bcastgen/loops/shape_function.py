@@ -73,7 +73,7 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
             printer = _Printer(guards, at, values, domains)
             reduced = [one for one in guards.reduced if one.nest == at]
             if reduced:
-                # A result's extents need not depend on those that are reduced, but on their being right.
+                # A result's extents need not come from those of reduced values, but need the checks of these to hold.
                 shape, asked = printer.spanned()
                 domains.append(shape)
                 claimed += [*printer.asked, *asked]

@@ -51,7 +51,7 @@ def around(values: list[float], dtype: DType, grain: float = 0.0) -> Bounds:
     made = dtype.np.type
     with np.errstate(over="ignore"):
         least, most = np.nextafter(made(low), made(-np.inf)), np.nextafter(made(high), made(np.inf))
-    # What is rounded stays a multiple: the digits that are left stand for more than the grain, or none is lost.
+    # A rounded number is still a multiple of the grain: the digits that it keeps count for more, or it keeps all.
     return Bounds(
         max(float(least), 0.0) if low >= 0 else float(least),
         min(float(most), 0.0) if high <= 0 else float(most),

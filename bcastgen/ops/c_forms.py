@@ -164,7 +164,7 @@ def _without_casts(template: str, loop: DType, operands: tuple[DType, ...], resu
     kept, at = "", 0
     for found in re.finditer(rf"{cast}(?=\()", template):
         inner = _group(template, found.end())
-        # The type that a choice is stored as makes it whole; inside an expression its own type would count.
+        # A choice that is the whole template takes the type it is stored as; inside an expression its own would count.
         is_whole = result == row and f"{found[0]}({inner})" == template and "?" in inner
         has_type = BOOL not in operands and "{" in inner and not _TRUTH_OR_CHOICE.search(inner)
         has_type = (has_type or is_whole) and not _CAST_OR_CALL.search(inner)

@@ -136,7 +136,7 @@ def cast_reference(x: Any, target: DType) -> Any:
         if target.is_float and target.is_added:
             return _to_f32_odd(x).astype(target.np)
         if target.is_storage:
-            # Floats saturate as i32, of which the low bits count.
+            # Floats become i32, and saturate there; then the low bits are kept.
             whole = x if x.dtype.kind in "biu" else cast_reference(x, I32)
             return whole.astype(np.int8 if target.kind == "signed" else np.uint8).astype(target.np)
         if x.dtype.kind == "c":

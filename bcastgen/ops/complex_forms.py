@@ -66,7 +66,7 @@ def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
 
 
 def _common_case(name: str) -> dict[str, Any]:
-    """Return the templates of the common case that csrc has apart from the function, and of the test for the rest."""
+    """Return the templates of the common case, a function of csrc by itself, and of the test for all other cases."""
     return {"common_case": f"bcg_{name}_common_{{t}}({{0}})", "is_rare": f"bcg_{name}_is_rare_{{t}}({{0}})"}
 
 

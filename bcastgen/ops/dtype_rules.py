@@ -68,7 +68,7 @@ def refuse_complex(op: str, operands: Types) -> DTypeError:
 def _common(operands: Types) -> DType:
     """Return the dtype that operands promote to."""
     if len(operands) > 1 and WEAK_UINT in operands and {*operands} <= {WEAK_INT, WEAK_UINT}:
-        # NumPy refuses them in ufuncs; in where it wraps them.
+        # NumPy's ufuncs refuse such operands; numpy.where wraps them.
         raise RangeError(
             "a Python integer beyond int64 is out of bounds for int64, which Python integers alone give; write "
             "numpy.uint64(...) or float(...)"
@@ -166,7 +166,7 @@ def divisors(op: str, operands: Types) -> Converted:
 
 
 def like_first(_op: str, operands: Types) -> Converted:
-    """Give the first one's dtype, to which the second is converted; a Python number is one of it if it can be."""
+    """Give the dtype of the first, to which the op converts the second; a Python number takes it at once if it can."""
     first, value = operands
     kind = first.default if isinstance(first, Weak) else first
     if not isinstance(value, Weak):

@@ -47,7 +47,7 @@ class IntegerFacts:
         return self.demanded in ("left", "right")
 
 
-# Of ops that give an integer back as it is; a cast does, as far as its dtype holds it.
+# The facts of ops that return an integer unchanged; a cast does so if its dtype holds the integer.
 UNCHANGED = IntegerFacts("same", "same", "low")
 
 

@@ -83,7 +83,7 @@ def _saturating(name: str) -> Op:
 
 
 def _ended(_op: str, operands: rules.Types) -> rules.Converted:
-    """Keep the first one's dtype; the second is a bool."""
+    """Keep the dtype of the first operand; the second is a bool."""
     (kind,) = resolve_weak(operands[:1])
     return (kind, BOOL), kind
 
@@ -94,7 +94,7 @@ def _refuse_more_rounds(value: Any, goes_on: Any) -> Any:
     return value
 
 
-# A result of a function whose loops are unrolled: an element that would go on ends the call.
+# Marks the result of a function with unrolled loops: an element whose loop has not ended ends the call.
 ENDED = Op(
     "ended",
     2,
@@ -129,13 +129,13 @@ def _parts(name: str, sign: str) -> Op:
     return Op(f"parts_{name}", 2, _of_parts, c, doc, reference=reference)
 
 
-# Of complex numbers that are rounded to decimals: as one number, a part that is infinite would change the other.
+# Rounds a complex number to decimals part by part: as one multiplication, an infinite part would make NaN of the other.
 PARTS = {"multiply": _parts("multiply", "*"), "divide": _parts("divide", "/")}
 # Saturating ops on i8, i16 and i32, by the name of the op that wraps.
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Truncations by whether the operand may be NaN, and whether it may be outside of the ends. The first end is a negative
 # number or -0.0, the second a positive number.
-# The first end of the general one is 0, which NaN becomes by the comparison with it.
+# A truncation from 0 on needs no test for NaN: its comparison with 0 turns NaN into 0.
 TRUNCATE_FROM_ZERO = Op(
     "truncate_from_zero",
     2,

@@ -27,7 +27,7 @@ from ..core.system_errors import pass_on, system_errors_ignored
 __all__ = ["run"]
 
 _TIMEOUT_SECONDS = 600.0
-_TICK_SECONDS = 0.1  # a look at a program that has not closed its output: what it left behind may hold that open
+_TICK_SECONDS = 0.1  # between looks at a program whose output is open: a program that it left behind may hold it open
 _LOOK_SECONDS, _LOOKS = 5e-5, 20  # between looks at a program that has closed its output, and how many of them
 _PIPE = 1 << 20  # bytes that a pipe holds, at most
 _MOST_PRINTED = 1 << 15  # bytes of what a program printed that are kept, half of them its first

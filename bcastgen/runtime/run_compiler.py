@@ -96,7 +96,7 @@ def _flags(source: CSource, tools: Toolchain) -> list[str]:
 
 
 def _guard() -> tuple[str, ...]:
-    """Return what has the compiler look at what the user's flags make of C."""
+    """Return the flags that put `_GUARD` in front of the source; it refuses flags of the user's that would do harm."""
     return (f"-DBCG_FLAGS_POINTER={struct.calcsize('P')}", "-include", str(csrc_file(_GUARD)))
 
 

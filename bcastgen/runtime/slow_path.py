@@ -191,7 +191,7 @@ def deliver(results: tuple[Any, ...]) -> Any:
 
 
 def without_strict(values: tuple[object, ...]) -> tuple[tuple[object, ...], StrictDims]:
-    """Return operands or shapes without what they say of their dims, and that: those that do not stretch, by operand.
+    """Return operands or shapes as plain ones, and by operand the dims that were marked as not stretching.
 
     See :func:`bcastgen.strict`.
     """

@@ -64,10 +64,10 @@ class Toolchain:
     ----------
     command : the program's full path and its leading arguments.
     flags : every flag, in order; ``-ffp-contract=off`` is the last.
-    identity : path, size and modification time of each program in ``command``, symlinks resolved; and where the
-        environment has it look for its parts.
+    identity : path, size and modification time of each program in ``command``, symlinks resolved; and the environment
+        variables that say where the compiler looks for its parts.
     kind : ``"gcc"``, ``"clang"`` or ``"unknown"``, by the program's name.
-    given : what of all this the user's flags are.
+    given : the flags of ``command`` and ``flags`` that the user gave.
     """
 
     command: tuple[str, ...]

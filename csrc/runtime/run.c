@@ -30,7 +30,7 @@
 
 /* ---- floating-point exceptions ----------------------------------------------------------------------------------- */
 
-/* Forgets the exceptions that this thread has raised so far, if the caller asks for those to come. */
+/* Clears this thread's floating-point flags, if the caller asks which exceptions the work that follows raises. */
 static void run_clear_raised(const int32_t *raised)
 {
     if (raised != NULL) feclearexcept(FE_ALL_EXCEPT);
@@ -48,13 +48,13 @@ static void run_add_raised(int32_t *raised)
     __atomic_fetch_or(raised, bits, __ATOMIC_RELAXED);
 }
 
-/* Whether "invalid" has been raised already, or nobody asks. */
+/* Whether the flag "invalid" is set already, or the caller does not ask for exceptions. */
 static int run_is_invalid(const int32_t *raised)
 {
     return raised == NULL || fetestexcept(FE_INVALID) != 0;
 }
 
-/* Forgets "invalid" if it has been raised since then, by comparisons with NaN: NumPy reports nothing of these. */
+/* Clears the flag "invalid" unless it was set before: comparisons with NaN set it, and NumPy does not report these. */
 static void run_restore_invalid(int was_invalid)
 {
     if (!was_invalid) feclearexcept(FE_INVALID);
@@ -193,7 +193,7 @@ static int run_streaming_pays(const domain *d)
             if (d->at[other] == d->at[k]) return 0;
         }
     }
-    /* Of results narrower than what is read so little is saved that blocks of tiles take longer. */
+    /* If results have fewer bytes than an operand, streaming saves less than the blocks of tiles that it needs cost. */
     if (written < longest) return 0;
     return written >= RUN_STREAMED_BYTES && read >= RUN_STREAMED_READS * written && RUN_STREAMS;
 }

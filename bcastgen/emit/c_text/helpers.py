@@ -65,7 +65,7 @@ _OF_ELEMENTS, _MATHEMATICAL = (
     r"bcg_(?:complex|freestanding_math|half|number|scalar|small_float|tosa|vmath\w*)\.h",
     r"bcg_vmath_(?!core)\w*\.h",
 )
-# What the preprocessor may leave out, the innermost first; and a name.
+# An innermost `#if` block, which the preprocessor may leave out; and the name of a helper.
 _CONDITIONAL, _WORD = re.compile(r"^#if(?:(?!^#if).)*?^#endif", re.MULTILINE | re.DOTALL), re.compile(r"\bbcg_\w+")
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
@@ -183,7 +183,7 @@ def _ordered(needs: dict[int, set[int]]) -> list[int]:
 
 @cache
 def functions_of(headers: str) -> frozenset[str]:
-    """Return the names of the functions of the headers whose names have a form."""
+    """Return the names of the functions of the headers whose names match a regular expression."""
     found = _definitions().functions
     return frozenset(name for header in found if re.fullmatch(headers, header) for name in found[header])
 
@@ -193,9 +193,9 @@ def for_loops(definitions: str, loops: str, once: bool, all: bool = True) -> str
 
     Compilers do not inline large functions that several loops call, and leave the loops scalar. So functions of
     elements become part of each loop (`BCG_INLINE`); but where the schedule says so, mathematical ones are compiled
-    once, for whole vectors (`BCG_CALLED`). Functions for elements
-    outside of a common case are never vectorised, and stay apart (`BCG_APART`). What is called on some machines only is
-    `BCG_INLINE`, too, of which compilers for other machines do not say that nothing calls it.
+    once, for whole vectors (`BCG_CALLED`). Functions for elements outside of a common case are never vectorised, and
+    stay apart (`BCG_APART`). Functions that are only called inside an `#if` are `BCG_INLINE`, too, so that compilers do
+    not warn of unused functions on machines where the `#if` is false.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def for_loops(definitions: str, loops: str, once: bool, all: bool = True) -> str
             return found[0].replace("inline", "BCG_APART", 1)
         if found[1] in shared:
             return found[0].replace("inline", "BCG_CALLED", 1)
-        # Its definition is one place where its name stands.
+        # The definition is one occurrence of the name: fewer than two mean that nothing outside of an `#if` calls it.
         inline = found[1] in of_elements or everywhere[found[1]] < 2
         return found[0].replace("inline", "BCG_INLINE", 1) if inline else found[0]
 

@@ -105,9 +105,9 @@ class ArrayView:
 class VariantView:
     """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
 
-    `hint` is in front of its loops: that iterations are independent, and with a target how many a vector holds. It
-    computes blocks that go in pairs so if all operands are `moving`, and a word of bytes at a time if it is `in_words`.
-    If a condition is one value along it, it is two `sides`.
+    `hint` is the macro in front of its loops: it says that iterations are independent, or also how many a vector holds.
+    Blocks that go in pairs do so only if all operands are `moving`. `in_words` says that it computes a word of bytes at
+    a time. `sides` are its two loops if a condition is one value along it.
     """
 
     name: str

@@ -75,9 +75,9 @@ class NestView:
     guards, starts, steps : of standalone C, the parts of its domain function, see :mod:`.print_guards`.
     stages, staged : the loops that compute stages, and the loop after them, if there are any.
     alike : whether loops over its arrays make all checks of their extents.
-    demand, demand_body, demand_status, demand_arrays : what is asked of elements before any is written, the statements
-        that compute it, the status if it does not hold, and the arrays that it reads.
-    demands_reduced : whether that depends on what reductions give.
+    demand, demand_body, demand_status, demand_arrays : the condition that all elements have to satisfy before any is
+        written, the statements that compute it, the status if it does not hold, and the arrays that these read.
+    demands_reduced : whether the condition depends on the results of reductions.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
     shared_pass, tile_points, threads, outer : as its schedule has them.

@@ -72,7 +72,7 @@ def kernel_view(
     results = tuple(namer.take(result) for result, _ in program.results)
     rest = program.guards.named[len(operands) + len(results) :]
     numbers = () if taken is None else number_constants(prefix, (*operands, *results, *rest), taken)
-    # What checks a result takes it as an operand, by the address of a descriptor of its own.
+    # Functions that check arrays take descriptors of operands, so each result has such a descriptor, too.
     views = tuple(namer.take(f"{result}_array") for result in results) if separate else ()
     extents = {at: namer.take(f"{operands[at]}_array") for at in program.extents} if separate else {}
     members = Members(
@@ -247,7 +247,7 @@ def _guarded(view: NestView, program: LoopProgram, place: int, members: Members)
 def _with_aligned_rows(arrays: tuple[ArrayView, ...], alignment: int, scheduled: Schedule) -> tuple[ArrayView, ...]:
     """Return the arrays with the alignment of their rows.
 
-    Those have rows that callers pass, and that a nest goes along in one way: by their own last dim.
+    An array has aligned rows if callers pass it, and the nest accesses it through one map, along its own last dim.
     """
     numbers = [array.number for array in arrays]
     # Inner loops begin at such multiples of a row's points.

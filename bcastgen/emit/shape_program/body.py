@@ -37,7 +37,7 @@ class BodyPrinter:
     program : verified.
     operands, results : names of the parameters.
     namer : names what is in between.
-    compared : the messages of requirements that are comparisons, of which the diagnostic has both extents.
+    compared : the messages of requirements that compare two extents: if one fails, the diagnostic has both extents.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class BodyPrinter:
             self._require(operation)
 
     def _require(self, operation: Operation) -> None:
-        """Return what a requirement compares if it does not hold: it asks that one extent has to do with another."""
+        """Write the refusal of a requirement that compares two extents; its diagnostic has both."""
         asked = self._made[operation.operands[0]]
         while asked.name == "arith.select":  # 1, or what the last operand compares
             asked = self._made[asked.operands[-1]]
@@ -365,7 +365,7 @@ class BodyPrinter:
 
 def _live(operation: Operation, wanted: set[Value]) -> list[int]:
     """Return the indices of a region's results that are used: outside, or by a loop's next iteration."""
-    # Of a loop alone a region takes what it has yielded before.
+    # Only a loop's region takes what it yielded in the iteration before: its arguments after the index and the extent.
     state = operation.regions[0].arguments[2:] or operation.results
     pairs = zip(operation.results, state, strict=True)
     return [at for at, (result, next_) in enumerate(pairs) if result in wanted or next_ in wanted]

@@ -4,9 +4,9 @@ In: a program from shapes to shapes.  Out: int64 numbers, or None for one that o
 
     %0 = shape.concat %a, %b : ...  ->  bcg_shape_concat, 2, 0, 1
 
-Steps are those of csrc/runtime/shape_steps.def, which call what a compiled program calls, and ask for what that asks
-for. A run that does not succeed ends there and is run again in Python, for its error. Only Python runs a program that
-prints.
+Steps are those of csrc/runtime/shape_steps.def: they call the functions that a compiled program calls, and check what
+that checks. A run that fails stops there, and Python runs the program again, for its error. Only Python runs a program
+that prints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["program_code"]
 
 # The first numbers of a code, in front of its results: see shape_code.h.
 _HEAD = 5
-# How a kind's name, of shape_steps.def, says the registers of its results and operands, N and S are lists of them.
+# The name of a kind in shape_steps.def: a letter for each register of results, then of operands; N and S are lists.
 _KIND = re.compile(r"(?P<results>[ns]+)_(?P<operands>[nsNS]+)(?P<partial>_or_end)?(_said)?")
 
 
@@ -55,7 +55,7 @@ def program_code(
     Parameters
     ----------
     program : from shapes, or extent tensors.
-    results : for each result, which of the extents that a run writes each of its dims is; this states its rank, too.
+    results : for each result, one index a dim: where in its output a run writes the extent of that dim.
     values : the numbers of the operands that are values, and not shapes.
 
     Examples

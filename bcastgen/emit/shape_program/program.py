@@ -77,8 +77,8 @@ def shape_function(program: Program, name: str, compared: Collection[str] = ()) 
     ----------
     program : what to compute; it is verified first.
     name : of the function, a C identifier.
-    compared : the messages of requirements whose failure the diagnostic gives both extents of: BCG_MAPPED, with the
-        number of the message as `against`.
+    compared : the messages of requirements that compare two extents: if one fails, the status is BCG_MAPPED, and the
+        diagnostic has both extents and, as `against`, the number of the message.
 
     Examples
     --------

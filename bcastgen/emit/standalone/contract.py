@@ -121,7 +121,7 @@ def _maps(program: LoopProgram, is_static: bool) -> str:
 
 
 def _what(at: int, view: KernelView) -> str:
-    """Return what an operand or result is, where it is none that every kernel has."""
+    """Return what an operand or result is, in parentheses; nothing for a plain one."""
     if at in view.extents:
         return " (an extent)"
     if view.operand_count <= at < len(view.operands):

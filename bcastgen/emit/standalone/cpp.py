@@ -21,8 +21,8 @@ __all__ = ["CppView", "cpp_view"]
 class CppView:
     """A kernel as bcastgen.hpp knows it.
 
-    `operands` and `results` are types of C++, and so is the `workspace` if there is one; `rank` is that of the only
-    result, or the name of what bcastgen.hpp has in its place.
+    `operands` and `results` are types of C++, and so is the `workspace` if there is one. `rank` is that of the only
+    result; if it is unknown, or there are several results, it is the name in bcastgen.hpp that says so.
     """
 
     function: str

@@ -106,7 +106,7 @@ def example_call(view: KernelView, program: LoopProgram, static: StaticView | No
     alignment : what callers promise of rows, in bytes.
     """
     if view.sized is not None:
-        return ()  # Which extents its ops' shape functions take, nothing here says.
+        return ()  # Nothing here knows which extents its ops' shape functions accept.
     taken = [case for case in cases(program) if case.results and all(map(prod, (*case.operands, *case.results)))]
     if not taken:
         return ()

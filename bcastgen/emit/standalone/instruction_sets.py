@@ -5,8 +5,8 @@ In: the C of a module that has one.  Out: its parts that are compiled once, and 
     axpb_domain, axpb_unit, axpb   ->   once: axpb_domain, and an axpb that picks
                                         for each set: axpb_unit_loops_x86_64_v3, axpb_loops_x86_64_v3
 
-The file is included once for each set, by names of its own. A function of it is what a call computes with, and no other
-function uses: the checks of arrays are compiled once.
+The file is included once for each set, and its functions get names of that set. It has the functions that only the
+computation of a call uses; the checks of arrays are compiled once.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def ending_of(name: str) -> str:
 
 
 def endings(sets: Sequence[str]) -> tuple[str, ...]:
-    """Return what the names of functions end with, in modules of these sets: the compiler's flags are one, too."""
+    """Return what the names of functions end with: for the baseline (the compiler's flags), and for each of these."""
     return tuple(map(ending_of, ("baseline", *(row.name for row in find_sets(sets))))) if sets else ()
 
 
@@ -169,7 +169,7 @@ def _reached(roots: Iterable[str], functions: dict[str, str], stop: Collection[s
 
 
 def _of_set(text: str, called: Collection[str]) -> str:
-    """Return a definition as each set has it: the functions that compute have names that operands may have, too."""
+    """Return a definition as each set has it; of `called` only the heads are renamed: operands may have such names."""
 
     def spelled(found: re.Match[str]) -> str:
         head = found[0].removeprefix("static ")

@@ -386,12 +386,12 @@ def _finished(text: str, module: ModuleView, inserted: Mapping[str, str], inline
     if not inline:
         text = text.replace("static inline ", "static ")
     if any(kernel.sized is not None for kernel in module.kernels):
-        # Callers know one status for all that a shape function says, and a kernel may be called k, with k_shape.
+        # Callers see one status, whatever shape functions return. A kernel k has a function k_shape, so no such type.
         statuses_of_programs = "|".join(name for name, _ in shape_statuses().values())
         text = re.sub(rf"\bBCG_({statuses_of_programs})\b", "BCG_SIZES", text)
         text = re.sub(r"\bbcg_shape\b", "bcg_shape_value", text)
     if module.form.header_only:
-        # What begins a line is a function, or data, which are const.
+        # Only definitions begin a line: functions, which become inline here, and data, which are const.
         text = re.sub(r"^(?:static )?(?=(?:void|size_t|bcg_status) \w+\()", "static inline ", text, flags=re.MULTILINE)
         text = re.sub(r"^static (?!inline|const|BCG_)", "static inline ", text, flags=re.MULTILINE)
     text = lay_out(spelled(text, module.name, module.macros, module.shared))

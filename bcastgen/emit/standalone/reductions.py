@@ -61,7 +61,7 @@ class _Loops:
         demands, self.out = tuple(self.out.lines), Lines()
         late = [at for at, view in enumerate(self.view.nests) if view.demands_reduced]
         for group in self.sharing.groups:
-            # Of what writes results, all is asked before the first does.
+            # All nests that write results are checked before the first of them writes.
             asked = [at for at in late if self._is_asked_before(group, at)]
             late = [at for at in late if at not in asked]
             if asked:
@@ -147,7 +147,7 @@ class _Loops:
         )
 
     def _may_be(self, at: int, result: ArrayView, other: ArrayView) -> bool:
-        """Whether a result may be an operand: an element of it is then read for the last time where it is written."""
+        """Whether a result may be the array of an operand: nothing may read an element after it is written."""
         group = next(group for group in self.sharing.groups if any(m.nest == at for m in group.members))
         later = self.sharing.groups[self.sharing.groups.index(group) + 1 :]
         place = next(place for place, member in enumerate(group.members) if member.nest == at)
@@ -186,7 +186,7 @@ class _Loops:
         return found[0]
 
     def _open_loops(self, at: int, dims: Sequence[int], indices: Sequence[str], inner: Iterable[str] = ()) -> None:
-        """Open a loop over each of a nest's dims; none runs if an extent inside is 0, one of `inner` among them.
+        """Open a loop over each of a nest's dims; the first runs 0 times if an extent inside it, or in `inner`, is 0.
 
         An array of extents 10^12 and 0 has no element, and 10^12 loops over nothing take minutes.
         """

@@ -52,7 +52,7 @@ _ABOUT = "\n\n".join(
 )
 # Kernels that are compiled at run time have one type of array; here operands are const.
 _ARRAYS, _TYPES = "bcg_array bcg_result bcg_operand", "bcg_diagnostic"
-# Of these headers all functions, except those of kernels that are compiled at run time.
+# The headers whose functions all modules share, but for those that only kernels compiled at run time use.
 _OF_CHECKS, _OF_RUN_TIME = r"bcg_(?:check|message|broadcast|memory|odometer)\.h", {"bcg_reduce_shape"}
 
 

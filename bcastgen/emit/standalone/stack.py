@@ -4,8 +4,9 @@ In: the final C of a module.  Out: bytes, for a function.
 
     static void unit(...) { float tile[256]; ... }    void f(...) { int64_t extents[2]; unit(...); }    ->   f: 1208
 
-Compilers add variables that have no register and registers that are saved: what is allowed for these is more than they
-come to with gcc, and with clang for the kernels of a test; clang takes more where many operands are 16-bit floats.
+Compilers also put variables without a register, and saved registers, on the stack. The bound allows more bytes for
+these than gcc takes, and than clang takes for the kernels of a test; clang takes more if many operands are 16-bit
+floats.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ..c_text.references import NOT_CODE, reached
 
 __all__ = ["stack_bytes", "stack_sentence"]
 
-# What variables and saved registers may come to, at most: of any function; of each that it calls in any depth; and of
-# each variable beyond those that registers hold, in the function that has most.
+# Bytes allowed for variables and saved registers: for the function itself; for each function that it calls in any
+# depth; and for each variable, beyond as many as registers hold, of the function that has most.
 _OWN, _EACH, _VARIABLE, _IN_REGISTERS = 128, 40, 16, 16
 _BYTES = {
     **dict.fromkeys(("char", "uint8_t", "int8_t", "bool"), 1),
@@ -39,7 +40,7 @@ _ARRAY = re.compile(r"(\**)(?:const )?\b\w+((?:\[[^\]]*\])*)(?: = (\{[^;]*\}|[^,
 def stack_bytes(texts: Iterable[str], twice: bool = False) -> dict[str, int]:
     """Return an upper bound of what each function takes, with the functions that it calls.
 
-    `twice` says that a function whose loops are compiled for several instruction sets calls itself, as it is for one.
+    `twice` is for modules of several instruction sets, where the function that picks a set calls its copy for that set.
     """
     text = NOT_CODE.sub("0", "\n".join(texts))
     macros = {name: int(value) for name, value in _MACRO.findall(text)}

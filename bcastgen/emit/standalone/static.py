@@ -67,7 +67,7 @@ class StaticView:
     kept : the declarations of arrays for what reductions give, which are the last parameters.
     reduced : the loops of a kernel with reductions, in place of nests.
     sizes : the parameters for extents, which `parameters` and `names` end with; `symbols` are their names in types.
-    facts : what types say of these.
+    facts : sentences on the bounds and multiples of these parameters that types declare.
     index : the type of loops' indices.
     aligned : the arrays whose alignment callers promise, and the C types of their elements.
     """
@@ -210,7 +210,7 @@ def _sizes(view: KernelView, program: LoopProgram) -> dict[str, str]:
     taken |= {f"i{dim}" for nest in view.nests for dim in range(nest.rank or 0)}
     found: dict[str, str] = {}
     for symbol in symbols:
-        # `n` is a word of other forms' loops, not of these.
+        # `c_identifier` would rename n, since loops of other forms have a variable n; these have none.
         name = symbol if symbol in ("m", "n", "k") else c_identifier(symbol)
         if name.lower().startswith(f"{view.module}_".lower()):
             name = f"v_{name}"
@@ -222,7 +222,7 @@ def _sizes(view: KernelView, program: LoopProgram) -> dict[str, str]:
 
 
 def _facts(program: LoopProgram, sizes: dict[str, str]) -> Iterator[str]:
-    """Say what types say of the extents that are parameters."""
+    """Yield a sentence for each bound or multiple that types declare for the extents that are parameters."""
     dims = (dim for _, type_ in program.operands for dim in type_.dims or ())
     for dim in dict.fromkeys(dim for dim in dims if dim.symbol is not None):
         name = sizes.get(dim.symbol or "", "")

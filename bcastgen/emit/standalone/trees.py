@@ -28,12 +28,12 @@ __all__ = ["Tree", "definitions", "tree_in", "tree_of"]
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What combines values of a dtype.
+    """How values of a dtype are combined.
 
-    `name` is that of its type in C, `says` what it does, `combined` the C of two values `{0}` and `{1}`, `empty` that
-    of the value of none; an index has any value there. `ended` is the C of what a `total` becomes in the end. For an
-    index `better` is the C of whether `x` comes before `found->best`. `divided` is the C of a total divided by `n`, a
-    double, where the reduction divides.
+    `name` is the name of its type in C, `says` a description. The others, except `dtype`, are C expressions: `combined`
+    combines the values `{0}` and `{1}`; `empty` is the value of no elements (any value for an index). `ended` is what a
+    `total` becomes in the end; `divided` is the total divided by `n`, a double, if the reduction divides. For an index,
+    `better` is whether `x` comes before `found->best`.
     """
 
     name: str

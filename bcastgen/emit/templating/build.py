@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["environment", "module_text", "python"]
 
-# The beginning of jinja's code; `run` has these names, too.
+# jinja's code begins with this line; `run` provides the names that it imports.
 _IMPORT = "from jinja2.runtime import "
 
 
@@ -43,7 +43,7 @@ def environment(templates: Path) -> Environment:
 
 
 def python() -> str:
-    """Return what code has to be made for to run here."""
+    """Return the version of Python and of its bytecode: code that was compiled for another one does not run here."""
     return f"{sys.implementation.cache_tag} {importlib.util.MAGIC_NUMBER.hex()}"
 
 

@@ -81,13 +81,13 @@ def _table_row(name: str, text: str) -> str:
 
 def _includes(codes: tuple[str, ...], given: tuple[str, ...] = ("stdint.h",)) -> str:
     """Return the #include lines that texts of C need beside those given."""
-    # A local name may be that of a function of the library which nothing calls.
+    # A local variable may be called like a function of <math.h>, so these names count only where they are called.
     used = {name for code in codes for name in (*(names(code) - MATHEMATICS), *MATHEMATICS.intersection(calls(code)))}
     found = (header for header, provided in HEADERS.items() if header not in given and used & provided)
     return "\n".join(f"#include <{header}>" for header in found)
 
 
-# An operand and a result are the same array or disjoint, which the caller or the checks have made sure of.
+# The caller or the checks have made sure that an operand and a result are the same array or disjoint.
 _INDEPENDENT = """\
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
@@ -99,7 +99,7 @@ _INDEPENDENT = """\
 #endif"""
 
 
-# gcc's schedulers put two chains of operations into one order; clang runs out of registers.
+# Pairs pay with gcc, whose scheduler interleaves the operations of both points; clang runs out of registers.
 _PAIRS = """\
 /* Whether two points' functions are computed side by side. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -109,8 +109,8 @@ _PAIRS = """\
 #endif"""
 
 
-# Loops that stay scalar all the same are no fault of the user's; `pop` stands behind the loops. Functions that clang
-# makes of parallel loops come after all lines, so that for these there is no pop.
+# A loop that stays scalar is no fault of the user's, so clang's warning is off from `push` on, until `pop` behind the
+# loops. Parallel loops get no `pop`: clang makes functions of them, and warns of these after it has read all lines.
 _PUSH = "#pragma clang diagnostic push\n"
 _QUIET = """\
 #pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
@@ -118,10 +118,10 @@ _QUIET = """\
 
 
 def _independent(code: str, quiet: bool = False, parallel: bool = False, inlined: bool = False) -> str:
-    """Return the words in front of loops, as far as code has them; `quiet` leaves out what clang says of such loops.
+    """Return the definitions of those hints on loops that code has; `quiet` turns off clang's warnings about the loops.
 
-    If threads share some, they are `parallel`. Functions of a header are `inlined` into callers, where clang warns of
-    loops that stay scalar though they have such words: it gets none.
+    `parallel` says that threads share some of the loops. `inlined` says that functions of a header are inlined into
+    callers: clang would warn there of hinted loops that stay scalar, so its hint is empty.
     """
     clang = "#if defined(__clang__)\n"
     pragmas = _QUIET if parallel else f"{_PUSH}{_QUIET}"

@@ -4,8 +4,8 @@ In: `_templates.py`, written by `build` when the package was built; values.  Out
 
     Compiled(folder("templates"), CODE, {"unused": ...}).render("kernel.c.j2", {"kernel": view}) -> "/* axpy, ..."
 
-What this does not know of jinja, a template that has changed since, and a name that is not there are `Unusable`: jinja
-itself renders then, or says what is wrong, and where.
+`Unusable` is raised for a feature of jinja that this module lacks, for a template that has changed since, and for an
+unknown name: jinja itself then renders, or says what is wrong, and where.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Unusable(Exception):
 
 
 class Compiled:
-    """The templates of a folder, as far as they are compiled: what their code calls its environment.
+    """The compiled templates of a folder; their code takes this object for its jinja environment.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Compiled:
         return "".join(self.get_template(name).root(_Context({**self.known, **values})))
 
     def get_template(self, name: str, importer: str | None = None) -> _Template:
-        """Return a template by its name, as `importer` asks for it, too."""
+        """Return a template by its name; jinja's code also passes the name of the importing template."""
         if name not in self._loaded:
             self._loaded[name] = _Template(self, self._root(name))
         return self._loaded[name]
@@ -135,7 +135,7 @@ class _Macro:
 
 
 class _Loop:
-    """A loop that is asked where it stands."""
+    """The `loop` of a template's loop: it tells which iteration runs."""
 
     def __init__(self, items: Iterable[object], undefined: object) -> None:
         self._items = tuple(items)
@@ -171,7 +171,7 @@ def _nothing(*why: object) -> str:
     return ""
 
 
-# The first parameter of most is a context that jinja hands them, and these do not need.
+# jinja's code passes a context or an environment as the first argument of most filters; these do not need it.
 def _join(_: object, items: Iterable[object], between: str = "", attribute: str | None = None) -> str:
     return between.join(map(str, items if attribute is None else _map(_, items, attribute)))
 

@@ -33,7 +33,7 @@ from .values import Missing, Static, Value
 
 __all__ = ["called"]
 
-# Notes for typing: the result is that of Python's function, whose numbers are weak; integers are computed as f64.
+# Notes for typing: the result is weak, as that of Python's own function; functions of math compute integers in f64.
 _WEAK = Notes(weak=True)
 _MATH_LOOPS = Notes(loops="math")
 
@@ -141,7 +141,7 @@ class _Call:
             return self.fail(f"{type(error).__name__} for what is known here: {error}")
 
     def by_tracing(self) -> Value:
-        """Call a function on stand-ins, which it records what it does to."""
+        """Call a function on stand-ins, which record what it does to them."""
         args = [self._stand_in(value) for value in self.args]
         keywords = {name: self._stand_in(value) for name, value in self.keywords.items()}
         if isinstance(self.callee, np.ufunc) and len(args) == 2:

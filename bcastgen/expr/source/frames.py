@@ -56,7 +56,7 @@ class Frames:
 
     @contextmanager
     def assuming(self, condition: Condition) -> Iterator[None]:
-        """Read what only the elements of a condition come to."""
+        """Read code that only the elements for which a condition holds come to."""
         self._assumed.append(condition)
         try:
             yield

@@ -147,11 +147,11 @@ class _Reader(Frames):
         super().__init__(builder)
         self._max_iterations = max_iterations
         self._statements = 0
-        # The elements that come to the end of the rounds that a loop is unrolled to.
+        # The elements whose loop has not ended after all of its unrolled rounds.
         self._goes_on: Condition = False
 
     def ended(self, result: Node) -> Node:
-        """Return a result of which no element may have a loop that goes on."""
+        """Return a result that demands of every element that its loops have ended."""
         if self._goes_on is False:
             return result
         return self.builder.apply(ENDED, (result, self.logic.node(self._goes_on)))
@@ -188,7 +188,7 @@ class _Reader(Frames):
         """Return the ways out of two blocks in a row; `falls` are the elements that come to the second one."""
         made = dict(first)
         for kind, (condition, env) in then.items():
-            # Elements that left by another way do not count; of those that left by this one the first block's names do.
+            # An element that left the first block did not reach the second: it keeps its way out and its names.
             mine = self.logic.both(falls, condition) if any(other != kind for other in first) else condition
             if kind in first:
                 known, names = first[kind]

@@ -24,8 +24,8 @@ from ..nodes import Apply, Constant, Node, Notes, Operand, Remap
 
 __all__ = ["BRANCHES", "SHAPE", "Condition", "Conditions", "Env", "Missing", "Static", "Value", "is_node"]
 
-# Notes for typing. The values of a selection between branches stay weak if both are. One that only gives the shape of
-# another operand to a value has the type of the value; one that guards an operand is for dtypes of some kinds only.
+# Notes for typing. A selection between branches is weak if both of its values are. A selection that only gives a value
+# the shape of another operand has the type of the value.
 BRANCHES = Notes(branches=True)
 SHAPE = Notes(guards="any")
 

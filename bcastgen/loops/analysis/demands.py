@@ -1,8 +1,8 @@
-"""Demands: the values that decide whether a nest's ops are defined, which is asked before anything is written.
+"""Demands: the values that decide whether a nest's ops are defined; calls check them before anything is written.
 
-In: a nest, typed.  Out: the statements that ask something of elements, and the values that they ask it of.
+In: a nest, typed.  Out: the statements that have a condition on elements, and the values that the conditions read.
 
-    power(add(a, 1), b) of integers   ->  statement 1 asks b for 0 or more; a is not asked
+    power(add(a, 1), b) of integers   ->  statement 1 demands that b is 0 or more, and nothing of a
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def demanding_statements(nest: Nest) -> list[int]:
 
 
 def is_demanding(statement: Statement) -> bool:
-    """Whether an op asks; a constant was checked when the expression was typed."""
+    """Whether an op has a condition on elements; a constant was checked when the expression was typed."""
     return any(not isinstance(value, Constant) for value in _asked(statement))
 
 
@@ -29,13 +29,13 @@ def _asked(statement: Statement) -> list[Value]:
 
 
 def demanded_values(nest: Nest) -> tuple[frozenset[int], set[Value]]:
-    """Return the statements that compute what is asked for, and all values that these read, loads among them."""
+    """Return the statements that compute the demanded values, and all values that these read, loads among them."""
     asked = {value for at in demanding_statements(nest) for value in _asked(nest.body[at])}
     return made_of(nest, asked, frozenset(range(len(nest.body))))
 
 
 def demands_reduced(program: LoopProgram, nest: Nest) -> bool:
-    """Whether what is asked for is computed from what reductions give, so that these are made before it is asked."""
+    """Whether a demanded value is computed from a reduction's result, so that the reduction comes before the check."""
     given = {one.operand for one in program.reduced}
     if not given:
         return False

@@ -5,7 +5,7 @@ In: a :class:`Calc`, and what writes arithmetic.  Out: what that has written.
     m + n  ->  addi(m, n), on condition of sge(addi(m, n), 0)
     m*n    ->  muli(m, n), on condition of sle(n, divsi(2**63 - 1, maxsi(m, 1)))
 
-C needs none of this: its helpers have a value for "there is none" (csrc/helpers/bcg_extent.h).
+C needs no conditions: its helpers return a value that means "there is no such extent" (csrc/helpers/bcg_extent.h).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def conditions_of(calc: Calc, arithmetic: Arithmetic[V]) -> list[V]:
 def _written(calc: Calc, arithmetic: Arithmetic[V], conditions: list[V]) -> V:
     def apply(what: Calculation, x: V, y: V) -> V:
         if what == "div":
-            # The divisor is 1 or more, unless a condition does not hold that it depends on.
+            # The divisor is at least 1 unless one of its own conditions fails; the quotient then means nothing.
             return arithmetic.binary("divsi", x, arithmetic.binary("maxsi", y, arithmetic.number(1)))
         made = arithmetic.binary(_OPS[what], x, y)
         if what == "plus":

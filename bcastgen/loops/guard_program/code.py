@@ -1,6 +1,6 @@
 """Flattens a guard program to numbers that csrc/runtime/guards.c runs.
 
-A kernel's shared object has those of its guards; others size results before there is one.
+A kernel's shared object holds the numbers of its guards; other such numbers size results before it is compiled.
 
 In: a :class:`GuardProgram`, and the extents from which a caller's missing ones are inferred.  Out: integers.
 
@@ -91,7 +91,7 @@ def guard_numbers(
     sizes : the numbers of a shape program that computes all those extents instead.
     are_arrays : whether operands are arrays, whose extents are not negative; numbers that a caller gives may be.
     """
-    # What is reduced is stored first.
+    # `stored` has the nests of reduced values first, then those of results.
     count = len(program.reduced)
     numbers = [len(program.nests), count, len(program.stored) - count, *program.stored, program.operands - count]
     for slot, terms in (slots or {}).items():

@@ -304,7 +304,7 @@ class GuardBuilder:
                 yield NotNegative(term)
             if self._may_set(place, where):
                 yield Widen(term, where)
-        # What says nothing here spares no other dim of that symbol its step.
+        # Only a dim that is checked here, or of unknown extent, may spare the other dims of its symbol their steps.
         self._remember(place, where, constraint is not None or place in self.nest.domain.unknown_places[where])
 
     def _meet(self, term: Own, where: int, aligned: bool, constraint: Constraint) -> _OperandStep:

@@ -24,7 +24,7 @@ __all__ = ["without_implied"]
 
 # Dims mean nothing in arrays of other ranks, so each nest asks for the ranks that its steps rely on.
 _RANKS = (RankIs, RankAtLeast, SameRank)
-# A kernel with more results than this compares more than there is to gain.
+# With more nests than this, the search costs more than it can gain.
 _MOST_NESTS = 8
 
 
@@ -49,7 +49,7 @@ def without_implied(program: LoopProgram) -> LoopProgram:
 
 
 def _asked(program: LoopProgram, at: int) -> list[Constraint]:
-    """Return the constraints to try: those of what a reduction gives first, since its shape is none of a caller's."""
+    """Return the constraints to try: those on reduced values come first, since no caller gives their shapes."""
     reduced_operands = {program.guards.named[one.operand] for one in program.guards.reduced}
     every = program.nests[at].domain.constraints
     found: list[Constraint] = [one for one in reversed(every) if not isinstance(one, _RANKS)]
@@ -58,9 +58,9 @@ def _asked(program: LoopProgram, at: int) -> list[Constraint]:
 
 
 def _may_profit(program: LoopProgram, at: int) -> bool:
-    """Whether an earlier nest compares extents with declared ones, or reads all operands of this one: else few follow.
+    """Whether implied checks are likely: an earlier nest compares declared extents, or reads all operands of this one.
 
-    The search takes milliseconds, which a kernel of several unrelated results shall not cost.
+    The search takes milliseconds, which a kernel of several unrelated results should not cost.
     """
     own, before = set(program.guards.nests[at].operands), program.guards.nests[:at]
     declared = any(isinstance(step, Check) for guards in before for step in guards.results)

@@ -105,8 +105,8 @@ class GuardFacts:
     nests : its nests, and then those that lowering dropped: their loops and checks are nobody's, but claims that types
         prove are about the extents of their domains.
     guards : the guards of each.
-    depth : how many dims of an operand of unknown rank, from its last one, are looked at: one more than any type or
-        domain knows, so that of the foremost nothing is known but what holds for all dims in front of it, too.
+    depth : how many of the last dims of an operand of unknown rank are looked at: one more than any type or domain
+        knows. Nothing else is known of the foremost of these, so it stands for all dims in front of it, too.
 
     Examples
     --------
@@ -304,9 +304,10 @@ def _reduced(one: ReducedShape, rank: int) -> tuple[Clause, ...]:
 
 
 def _front(step: MeetFront, nest: int, depth: int) -> Iterator[Clause]:
-    """Yield what is known of the dims in front; one that is not there is 1, and the rank is too low for it.
+    """Yield what is known of the dims in front: each is absent, is 1, or has the extent of its dim of the domain.
 
-    A front that asks nothing is one of which `StretchesAll` is called proved, and so says nothing of its extents.
+    A dim is absent if the rank is too low for it; it then counts as 1. A front that asks nothing is one whose
+    `StretchesAll` is called proved, so it says nothing of extents.
     """
     for number in range(step.known + 1, depth + 1):
         own, here = Own(step.operand, -number), DomainDim(nest, -number)

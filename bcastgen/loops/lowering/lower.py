@@ -158,7 +158,7 @@ def _lower(
     columns = columns_of(reads, dict(homes)) if slots else ()
     program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, len(constants), columns, free)
     if len(nests) > 1 and not apart:
-        # Where values are reduced, this waits for what is known of their shapes.
+        # With reductions, `lower_reductions` does this later, when the shapes of reduced values are known.
         from ..guards.earlier import without_implied  # noqa: PLC0415 - few kernels have several nests
 
         program = without_implied(program)

@@ -32,9 +32,11 @@ from .columns import Column
 __all__ = ["lower_reductions"]
 
 Types = tuple[TensorType, ...]
-# What reductions give, by the number of the operand that it is for later nests.
+# Each reduction, by the number of the operand that holds its result for later nests.
 ReducedOperands: TypeAlias = Mapping[int, Reducing]
-# Lowers an expression without reductions: its operands' types, how many results are reduced, what keeps these apart.
+# `LowerFlat` lowers an expression without reductions. It takes the expression, the types of the operands, the declared
+# types and the names of the results, and an object for each reduced value: two values may share a nest only if their
+# objects are equal.
 _Declared: TypeAlias = "tuple[TensorType | None, ...] | None"
 LowerFlat: TypeAlias = Callable[[Typed, Types, _Declared, "tuple[str, ...]", "tuple[object, ...]"], LoopProgram]
 
@@ -73,7 +75,8 @@ def lower_reductions(
         (*(f"{one.name}_values" for one in reduced), *result_names),
         tuple((depth, one.axes) for depth, one in zip(parts.depths, reduced, strict=True)),
     )
-    # The caller's extents are numbered as in the expression, and his results follow those that are reduced.
+    # A slot counts extents as the expression does, and results from the first that the caller gets: reduced values are
+    # in front of these.
     slots = tuple(
         Slot(
             expression.free_extents.index(free[slot.number]),
@@ -117,7 +120,7 @@ def _reduced(
 
 
 def _without_name(dim: Dim, bound: set[str | None]) -> Dim:
-    """Return a dim without a name that only the caller's extents have: no operand's type says it."""
+    """Return a dim without its name if no operand's type binds the name, so that only the caller gives the extent."""
     return dim if dim.is_static or dim.symbol in bound else Dim.within(None, dim.range)
 
 
@@ -147,7 +150,7 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
 
 
 def _is_of(step: Step, reduced_operands: ReducedOperands) -> bool:
-    """Whether a step asks what a reduction gives for its rank, or whether its extents are those of an array."""
+    """Whether a step checks the rank of a reduction's result, or the sign of its extents: the kernel makes both."""
     match step:
         case HasRank(operand=operand) | NotNegative(term=Own(operand=operand)):
             return operand in reduced_operands
@@ -157,7 +160,7 @@ def _is_of(step: Step, reduced_operands: ReducedOperands) -> bool:
 def _not_empty(
     program: LoopProgram, at: int, own: tuple[Reducing, ...], reduced_operands: ReducedOperands
 ) -> list[Check]:
-    """Return the checks that dims have elements where a reduction of none has no value."""
+    """Return the checks that reduced dims are not empty, for reductions that have no value of no elements."""
     nest = program.nests[at]
     needed = dict.fromkeys(dim for one in own if one.needs_elements for dim in one.axes)
     found: list[Check] = []
@@ -178,10 +181,10 @@ def _not_empty(
 def _has_elements(
     program: LoopProgram, at: int, dim: int, reducing: Reducing, reduced_operands: ReducedOperands
 ) -> list[Check]:
-    """Return the checks that a dim that a reduction combines has elements; they name arrays that the caller gave.
+    """Return the checks that a reduced dim of a nest is not empty; they name arrays that the caller gave.
 
-    A dim without elements is one of each operand that may not stretch along it, and of one that may, which is not told
-    before the call; then each of them is asked.
+    An operand that does not stretch along the dim has its extent, so one such operand is enough. If all may stretch,
+    any of them may have the extent 0, so each is checked.
     """
     readers = list(dict.fromkeys(_read_along(program, reduced_operands, at, dim)))
     rigid = [reader for reader in readers if not reader.stretches]
@@ -201,7 +204,7 @@ def _has_elements(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A dim of an array that is no reduction's, and whether it stretches along the dim of a domain that it lies in."""
+    """A dim of an array that no reduction gives, and whether it stretches along its dim of a domain."""
 
     number: int
     dim: int
@@ -210,7 +213,7 @@ class _Reader:
 
 
 def _read_along(program: LoopProgram, reduced_operands: ReducedOperands, at: int, dim: int) -> Iterator[_Reader]:
-    """Yield what lies in a dim of a nest's domain, also by way of what reductions give."""
+    """Yield the dims of arrays that lie in a dim of a nest's domain, directly or by way of reduced values."""
     nest = program.nests[at]
     for access in (*nest.operands, *nest.shapes):
         for own, index in enumerate(access.map.indices):
@@ -224,7 +227,7 @@ def _read_along(program: LoopProgram, reduced_operands: ReducedOperands, at: int
 
 
 def _behind(program: LoopProgram, reduced_operands: ReducedOperands, number: int, own: int) -> Iterator[_Reader]:
-    """Yield what a dim of a reduced value has its extent from; nothing of a dim that was reduced."""
+    """Yield the dims that a dim of a reduced value has its extent from; none if the dim itself was reduced."""
     one = reduced_operands[number]
     source = program.guards.stored[one.value]
     dim = one.sources(len(program.nests[source].domain.dims))[own]
@@ -233,7 +236,7 @@ def _behind(program: LoopProgram, reduced_operands: ReducedOperands, number: int
 
 
 def _columns_of_operands(program: LoopProgram, reduced_operands: ReducedOperands) -> tuple[Column, ...]:
-    """Return the columns of a program, of operands instead of what reductions give."""
+    """Return the columns of a program, with operands in place of reduced values."""
     numbers = {name: number for number, (name, _) in enumerate(program.operands)}
     columns = []
     for column in program.columns:

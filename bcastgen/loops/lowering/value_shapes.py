@@ -61,7 +61,7 @@ def with_claimed_shapes(expression: Expression, types: tuple[TensorType, ...]) -
                     continue
                 if own > rank:
                     raise BroadcastError(f"a value of rank {own} cannot be broadcast to rank {rank}; give more dims")
-                # Of a claim's value the shape alone counts: any op has that of its operands.
+                # Only the shape of a claim's value counts, so any op will do whose operands are these two values.
                 beside = Apply(CAST, (here[operand], here[like]), (), concrete(here[like]))
                 if like not in shapes:
                     dims = tuple(Dim(_free(f"shape_{len(shapes)}_{dim}", types)) for dim in range(rank))
@@ -75,7 +75,7 @@ def with_claimed_shapes(expression: Expression, types: tuple[TensorType, ...]) -
                 here[node] = replace(node, operand=here[operand])
             case _:
                 here[node] = node
-    # Names that are given stand for nodes of the expression, others for nodes of the one that is made.
+    # The claims that were given refer to nodes of the old expression, those added here to nodes of the new one.
     given = len(expression.type_assertions)
     claims[:given] = (replace(claim, node=here[claim.node]) for claim in claims[:given])
     return replace(expression, results=tuple(here[node] for node in expression.results), type_assertions=tuple(claims))

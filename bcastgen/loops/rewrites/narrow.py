@@ -7,9 +7,9 @@ In: a nest.  Out: one of the same results, bit for bit, and a line for each stat
 Either of two reasons is enough. The narrow dtype holds the value's range (:mod:`..analysis.integer_ranges`). Or only
 the value's low bits count (:mod:`..analysis.demanded_bits`), because a narrow dtype is stored in the end: low bits of
 sums, products and bitwise ops depend on no higher bits of the operands. Operands of a wide dtype are not narrowed,
-because that would add a conversion. A value stays wide if other users need it wide and its operands are wide anyway,
-or if a comparison of wide numbers selects it, and no narrow operand is read for it: a mask has the lanes of what was
-compared, and a vector of narrow values would take the masks of several.
+because that would add a conversion. A value stays wide if other users need it wide and its operands are wide anyway.
+It also stays wide if a comparison of wide numbers selects it and no narrow operand is read for it: a mask has as many
+lanes as the vectors that were compared, so a vector of narrow values would need several masks.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class _Narrowing:
         self.changed |= operands != statement.operand_dtypes or result is not statement.dtype
         if why and operands != statement.operand_dtypes:
             verb = "takes" if statement.op.converts else "is computed in"
-            # Those that are made already are the statements in front of this one.
+            # There is one made value for each statement before this one, so their count is this one's number.
             self.notes.append(f"t{len(self.made)} {verb} {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
         # A comparison of numbers that stand still is one bool for all points, which a vector takes as it is.
         wide = [max(one.lane, one.width * (one.dtype is not BOOL)) for one in (self._given(*pair) for pair in pairs)]

@@ -44,9 +44,9 @@ def function_calls(schedules: Iterable[Schedule]) -> int:
 
 
 def _calls(nest: Nest, loop: InnerLoop) -> int:
-    """Return the calls in the variants of a loop; short forms of functions are inlined wherever they are, and no calls.
+    """Return the calls in the variants of a loop; short forms of functions are always inlined, and do not count.
 
-    A loop that computes words has no functions, but for what it computes point by point.
+    A loop that computes words calls functions only where it computes point by point.
     """
     count = 0
     sides = {one.variant: one for one in loop.sides}

@@ -94,9 +94,9 @@ def _direct(nest: Nest) -> tuple[int | None, ...]:
 
 
 def _combined_in_place(nest: Nest, one: Reducing, value: Value) -> int | None:
-    """Return the operand whose elements are a value as they are; else None.
+    """Return the operand whose elements in memory are the value itself; None if there is none.
 
-    A bool in memory may be any byte: a loop reads it first, but for a sum, which asks of each whether it is 0.
+    A bool in memory may be any byte, so a loop has to read it first; a sum needs no loop, as it tests each byte for 0.
     """
     if not isinstance(value, Load):
         return None
@@ -142,7 +142,7 @@ def standalone_schedule(
 
 
 def _finished(made: ProgramSchedule) -> ProgramSchedule:
-    """Return a schedule whose calls are counted, verified nest by nest."""
+    """Return a schedule with its function calls counted, after verifying that of each nest."""
     return replace(made, function_calls=function_calls(tuple(map(verified, made.nests))))
 
 
@@ -161,9 +161,10 @@ def _every_loop(program: LoopProgram) -> dict[int, tuple[int, ...]]:
 
 
 def _opened_first(program: LoopProgram, sharing: Sharing) -> dict[int, tuple[int, ...]]:
-    """Return the outermost loop of each group, by its first nest; outside of loops, that of nests that store.
+    """Return the loops that threads may share, by nest: a group's outermost loop is that of its first nest.
 
-    What combines values into a variable is one thread's.
+    In a group without shared loops, it is the outermost loop of each nest that stores; a nest that combines values into
+    a variable runs in one thread.
     """
     found = {}
     for group in sharing.groups:
@@ -178,7 +179,7 @@ def _opened_first(program: LoopProgram, sharing: Sharing) -> dict[int, tuple[int
 
 
 def _threads(scheduled: Schedule, dims: tuple[int, ...]) -> Threads | None:
-    """Return the loop of a nest that threads share; no innermost one that is staged, whose blocks share a tile."""
+    """Return the loop of a nest that threads share; not a staged nest's innermost one, whose blocks share a tile."""
     nest, inline = scheduled.nest, scheduled.inline
     if not inline.variants:
         return None

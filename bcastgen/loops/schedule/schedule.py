@@ -60,7 +60,7 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     possible = tuple(classes_of(access, ranked=False) for access in nest.operands)
     staging = stage(nest, costs)
     decisive = masks(nest, possible)
-    # A stage is made of what is expensive and stationary, so that it needs no variant.
+    # With stages, what types show to be stationary needs no variant: its expensive part is in a stage.
     shown = shown_by_types(nest) if staging is None else ()
     count = variants
     if count is None:
@@ -248,9 +248,9 @@ def _read_names(nest: Nest, reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
 
 
 def _is_light(nest: Nest, costs: tuple[float, ...]) -> bool:
-    """Whether memory or the divider bounds the time of a nest's loops, for which 512-bit vectors do nothing.
+    """Whether memory or the divider bounds the time of a nest's loops, so that 512-bit vectors gain nothing.
 
-    There are few other ops, and no conversions, selects or 16-bit floats.
+    This is so if there are few other ops, and no conversions, selects or 16-bit floats.
     A bool in memory is a byte, and gcc makes no 256-bit vectors of bytes and doubles together. For a select gcc
     compares twice and computes under masks, which takes half as long in 512 bits if another thread shares the core.
     """

@@ -86,7 +86,7 @@ def usual_count(
     decides: bool = False,
     is_shown: bool = False,
 ) -> int:
-    """Return how many variants to make beside the first one, for which stationary operands are copied into tiles.
+    """Return how many variants to make beside the one in which all arrays move, which reads stationary ones from tiles.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def usual_count(
     # Expensive work on a stride-0 operand is staged, so it needs no variant.
     if cost <= _MIDDLING and not has_stages:
         return MAX_LIKELY - 1 if cost <= _CHEAP else _FEW
-    # Tiles for half of so many operands take as long as a square root.
+    # With so many operands, filling tiles for half of them takes as long as computing a square root.
     if len(possible) >= _HALVES_OF and cost <= _DEAR:
         return _HALVES
     # An operand that is stationary by its type, such as a Python number, has a variant even where the body costs more.
@@ -122,8 +122,8 @@ def planned(
 ) -> tuple[Variant, ...]:
     """Return the variant in which every array moves, then at most `limit` likely ones.
 
-    First among these are those in which just the operands are stationary that decide a selection: `decisive` has them.
-    Then comes the combination that types show, if they show one: every call of C-ordered arrays has it.
+    The first of these are the variants in which only the operands of a selection's condition (`decisive`) are
+    stationary. Then comes the combination that types show, if any: every call with C-ordered arrays has it.
     """
     unit = (UNIT,) * len(names)
     # Where types say that an operand is always stationary, or never, it is so in these variants, too.

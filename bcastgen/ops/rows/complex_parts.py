@@ -23,7 +23,7 @@ __all__ = ["COMPLEX_PARTS"]
 
 
 def _of_parts(re: Any, im: Any) -> Any:
-    # A function of two floats says what dtype the parts have.
+    # The parts have the dtype that NumPy gives a function of two floats.
     with np.errstate(all="ignore"):
         kind = np.result_type(np.arctan2(re, im), np.complex64)
     made = np.empty(np.broadcast(re, im).shape, kind)
@@ -61,7 +61,7 @@ def _part(
         doc,
         aliases=aliases,
         reference=reference,
-        # An angle is pi, and pi has to be rounded.
+        # The angle of a negative number is pi, which has to be rounded to 16 bits.
         representable=name != "angle",
         integers=integers or IntegerFacts(),
         mlir=mlir,

@@ -111,7 +111,7 @@ def _rsqrt(x: Any) -> Any:
     return (1 / np.sqrt(x.astype(np.longdouble))).astype(x.dtype)
 
 
-# What k log(2) is taken off for, 2^-k has to be a normal number.
+# log1p writes 1 + x as 2^k (1 + f); its common case makes 2^-k from bits, so that has to be a normal number.
 _LOG1P = {
     "f32": (between(2.0**-126, 2.0**126, operand="1 + {0}"),),
     "f64": (between(2.0**-1022, 2.0**1022, F64, operand="1 + {0}"),),

@@ -4,7 +4,7 @@ In: nothing.  Out: rows, in the order in which they are listed.
 
     OPS["spacing"].c_for((F32,), F32)  ->  "bcg_spacing_f32({0})"
 
-What NumPy gives several results of (modf, frexp) is a row for each of them.
+A function of NumPy with several results (modf, frexp) is one row for each of them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LARGEST = {
 
 
 def _nextafter(x: Any, y: Any) -> Any:
-    """Return NumPy's, but that after a zero comes an equal one, as in C; of float16 it does so in NumPy since 2.5."""
+    """Return numpy.nextafter, with y where x equals y, as in C: NumPy gives this zero for float16 only since 2.5."""
     value = np.nextafter(x, y)
     if value.dtype != np.float16:
         return value

@@ -4,8 +4,8 @@ In: a name.  Out: its :class:`Reduction`: the step that combines two values, its
 
     REDUCTIONS["sum"].types(I8)  ->  values are i64, as are their sum and the result
 
-A value of no elements is the identity of the step; a row without one refuses dims of extent 0. The run time's C of the
-steps is csrc/runtime/run_steps.inc, which knows them by `step`; every other form has that of the op that `combines`.
+The value of no elements is the identity of the step; a row without an identity refuses dims of extent 0. The run time's
+C of a step is in csrc/runtime/run_steps.inc, under the name in `step`; all other forms are those of the op `combines`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...core.frozen import dataclass
 
 __all__ = ["REDUCTIONS", "Reduction"]
 
-# The dtypes that values are combined in, and that results have, of values of a dtype.
+# From the name of a reduction and the dtype of its values: the dtype they are combined in, and the result's dtype.
 _Rule = Callable[[str, DType], tuple[DType, DType]]
 
 
@@ -51,7 +51,7 @@ class Reduction:
     combines: str = ""
 
     def types(self, values: DType) -> tuple[DType, DType, DType]:
-        """Return the dtype that values are combined in, that of what this gives, and the result's.
+        """Return three dtypes: of values while they are combined, of the combined value, and of the result.
 
         Raises
         ------
@@ -67,7 +67,7 @@ class Reduction:
         if values.is_storage:
             raise DTypeError(f"{self.name}({values}): {values.cure}")
         loop, result = self.rule(self.name, values)
-        # An index is none of the values.
+        # An index does not have the dtype of the values.
         return loop, result if self.gives_index else loop, result
 
     def neutral(self, values: DType) -> bool | float:
@@ -144,7 +144,7 @@ def _count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:
 
 
 def _at(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the reference of an index: NumPy's function takes one axis, or all."""
+    """Return the reference of argmin or argmax: NumPy's function takes one axis, or None for all."""
 
     def reference(x: Any, axis: Any, keepdims: bool) -> Any:
         return function(x, axis=None if axis is None else axis[0], keepdims=keepdims)

@@ -145,14 +145,14 @@ def _erfinv(x: Any) -> Any:
     wide = x.astype(_WIDE)
     start = np.vectorize(_quantile, otypes=[_WIDE])((1 + wide) / 2, (1 - wide) / 2)
     found = _polished(start, (1 - np.abs(wide)) / 2) / np.sqrt(_WIDE(2))
-    # Near 0 its series, since 1 + x has lost what x says.
+    # Near 0 the series of erfinv, since 1 + x has lost digits of x.
     square = wide * wide * _PI
     near = wide * np.sqrt(_PI) / 2 * (1 + square * (1 / _WIDE(12) + square * (7 / _WIDE(480) + square * 127 / 40320)))
     return np.where(np.abs(wide) < 1e-2, near, found).astype(x.dtype)
 
 
 def _zeta_less_1() -> Any:
-    """Return zeta(k) - 1 for k from 2 to 45: what is left of the sum behind some terms is an integral and its ends."""
+    """Return zeta(k) - 1 for k from 2 to 45: the sum of some terms, and the rest by the Euler-Maclaurin formula."""
     k, n = np.arange(2, 46, dtype=_WIDE)[:, None], _WIDE(40)
     series = _WIDE(1)
     for at, ratio in ((7, 39.6), (5, 40), (3, 42), (1, 60)):
@@ -164,7 +164,7 @@ def _zeta_less_1() -> Any:
 def _gammaln(x: Any) -> Any:
     x = as_float(x)
     wide = x.astype(_WIDE)
-    # Up to 20 as of 2 + t, |t| <= 1/2, and whole numbers plus t as factors.
+    # Up to 20: the value at 2 + t, |t| <= 1/2, and a factor or divisor k + t for each whole k between 2 and x.
     close = np.where(np.abs(wide) < 20, wide, 1)
     whole = np.rint(close)
     t = close - whole
@@ -177,7 +177,7 @@ def _gammaln(x: Any) -> Any:
         product = product * np.where((k >= 2) & (k < whole), k + t, 1)
         product = product / np.where((k >= whole) & (k < 2), k + t, 1)
     near = total + np.where(np.isinf(product), np.inf, np.log(np.abs(np.where(np.isinf(product), 1, product))))
-    # Beyond by Stirling's series, of a negative number by the product of both gammas.
+    # Beyond: Stirling's series; for a negative number the reflection formula, too.
     size = np.where(np.abs(wide) < 20, 20, np.abs(wide))
     series = 1 - 1 / (30 * size**2) * (1 - 2 / (7 * size**2) * (1 - 3 / (4 * size**2) * (1 - 140 / (99 * size**2))))
     far = (size - 0.5) * np.log(size) - size + np.log(2 * _PI) / 2 + series / (12 * size)

@@ -62,7 +62,7 @@ def compiled_aside(entry: Path, source: CSource, tools: Toolchain, about: str, m
         if not all((aside / name).exists() for name in source.files):
             raise FileNotFoundError(2, "it was removed during a build", str(aside)) from error
         if _FULL in str(error):
-            # Where there is no room for a kernel, there is none for what failed.
+            # A full disk has no room for the source of the failed kernel, either.
             raise OSError(errno.ENOSPC, _FULL, str(aside)) from error
         with system_errors_ignored():
             os.rename(aside, failed)

@@ -83,11 +83,11 @@ def _digest_of_texts(texts: Iterable[str]) -> str:
 def _package_digest() -> str:
     """Return the digest of the package's files; the cache keeps it under a digest of what `stat` says of them.
 
-    The times of a file's content can be set to what they were (images and archives do); the time of its change, and
-    which file it is, cannot.
+    A file's modification time can be set to an earlier one (images and archives do that); its change time and its inode
+    number cannot.
     """
     files = package_files()
-    # No path has a NUL, so that the whole cannot be read in two ways; a digest of texts takes three times as long.
+    # No path has a NUL, so the joined text is unambiguous; `digest_of` would take three times as long.
     stamps = "\0".join([f"{os.fspath(file)}:{_stamp(file.stat())}" for file in files])
     kept = cache_directory() / (PACKAGE + digest(os.fsencode(stamps)))
     with system_errors_ignored(), contextlib.suppress(ValueError):

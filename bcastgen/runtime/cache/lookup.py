@@ -62,7 +62,7 @@ def loaded_from(entry: Path, load: Callable[[Path], Any]) -> Any:
     try:
         loaded = load(entry / BINARY)
     except CacheError as error:
-        # Unless it is gone meanwhile.
+        # An entry that was removed meanwhile needs no warning.
         if entry.exists() and str(entry) not in _warned_of:
             _warned_of.add(str(entry))
             _warn(f"a kernel of the cache cannot be loaded, so it is built anew: {error}")

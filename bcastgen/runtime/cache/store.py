@@ -98,7 +98,7 @@ def build(
 
 
 def _lacks_its_own_file(entry: Path, said: str) -> bool:
-    """Return whether a compiler says that a file of its directory is not there, of which it has made all itself."""
+    """Return whether a compiler misses a file of the directory that it compiles in, where it made all files itself."""
     own = rf"{re.escape(str(entry.parent))}/[^\s:]+: {_MISSING}"
     return re.search(own, said, re.IGNORECASE) is not None
 
@@ -125,7 +125,7 @@ def _build(
             with compiled_aside(entry, source, tools, about, made_by) as aside:
                 made = _loaded_aside(aside, load)
                 publish(aside, entry)
-        # By its own name, unless the cache was cleared meanwhile: what is loaded stays.
+        # Load it by its final name; if the cache was cleared meanwhile, use what is loaded already.
         loaded = loaded_from(entry, load)
         loaded = made if loaded is None else loaded
     tell("compiled %s in %.0f ms: %s", about, 1e3 * (time.perf_counter() - begun), entry)

@@ -154,7 +154,7 @@ TYPES = (
 TAKEN = {
     "f32": {"float"},
     "f64": {"double"},
-    "bool": {"bool", "std::uint8_t"} | ({"char"} if ARM else set()),
+    "bool": {"bool", "std::uint8_t"},
     "i8": {"std::int8_t"} | (set() if ARM else {"char"}),
     "u8": {"std::uint8_t"} | ({"char"} if ARM else set()),
     "i16": {"std::int16_t", "short"},
