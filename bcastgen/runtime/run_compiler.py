@@ -12,12 +12,12 @@ import shlex
 import struct
 from pathlib import Path
 
-from ..core.c_flags import LIBRARIES, LIGHT, LINES_ASSEMBLY, NO_START_FILES, WIDEST
+from ..core.c_flags import FULL_WIDTH, LIBRARIES, LIGHT, LINES_ASSEMBLY, NO_START_FILES, WIDEST
 from ..core.c_source import CSource
 from ..core.errors import CompileError, RefusedFlagsError
 from ..core.resources import csrc_file
 from .processes import run
-from .toolchain import BINARY, Toolchain, applies
+from .toolchain import BINARY, Toolchain, applies, cpu_features
 
 __all__ = ["assembly_of", "compile_source"]
 
@@ -91,7 +91,8 @@ def _written(source: CSource, directory: Path) -> Path:
 
 def _flags(source: CSource, tools: Toolchain) -> list[str]:
     """Return the flags that a source is compiled with."""
-    flags = [LIGHT if source.light and flag == WIDEST else flag for flag in tools.flags]
+    light = source.light and FULL_WIDTH not in cpu_features().split()
+    flags = [LIGHT if light and flag == WIDEST else flag for flag in tools.flags]
     return flags + [row.text for row in source.flags if applies(row, tools.kind)]
 
 

@@ -19,7 +19,7 @@ import pytest
 from bcastgen.core.c_source import CSource
 from bcastgen.core.errors import CompileError
 from bcastgen.core.forks import undivided
-from bcastgen.runtime import processes
+from bcastgen.runtime import processes, run_compiler
 from bcastgen.runtime.run_compiler import compile_source
 from bcastgen.runtime.toolchain import BINARY, Toolchain, toolchain
 from shell_scripts import plain_environment, script  # noqa: F401 - a fixture
@@ -259,10 +259,14 @@ def test_success_without_a_binary_is_an_error(tmp_path: Path) -> None:
         compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "exit 0")))
 
 
-def test_the_widest_vectors_are_not_for_what_memory_decides(tmp_path: Path) -> None:
+def test_the_widest_vectors_are_for_what_memory_decides_where_the_core_is_as_wide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     show = script(tmp_path / "cc", 'echo "$@"; exit 1')
     tools = Toolchain((str(show),), ("-mprefer-vector-width=512", "-mine"), "", "unknown")
-    for light, width in ((False, 512), (True, 256)):
+    narrow, wide = "avx2 avx512f", "avx2 avx512_vp2intersect avx512f"
+    for light, features, width in ((False, narrow, 512), (True, narrow, 256), (False, wide, 512), (True, wide, 512)):
+        monkeypatch.setattr(run_compiler, "cpu_features", lambda features=features: features)
         with pytest.raises(CompileError, match=rf"output:\n-mprefer-vector-width={width} -mine -o"):
             compile_source(CSource("k", {"k.c": "int x;\n"}, light=light), tmp_path, tools)
 

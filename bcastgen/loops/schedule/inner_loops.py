@@ -87,7 +87,7 @@ class Schedule:
     stages, staged : a loop for each stage, and the loop that reads the stages' tiles; empty and None without stages.
     run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
     f16_blocks : whether 16-bit floats are converted a block at a time outside the loops, which compute with f32.
-    light : whether memory or the divider bounds the loops' time, so that 512-bit vectors gain nothing.
+    light : whether memory or the divider bounds the loops' time, so that 512-bit vectors gain nothing on most cores.
     tile_points : where standalone C has stages, the points of the last dim whose values are computed at a time.
     threads : in standalone C, the loop that threads share, or None.
     outer : in standalone C, what is done about the loops around an inner loop that has variants.
