@@ -250,6 +250,8 @@ def saved(file: Path) -> Report:
         raise BcastgenError(f"{file}: {error.strerror or error}; it is to be a file that --json wrote") from error
     except UnicodeDecodeError as error:
         raise BcastgenError(f"{file}: {error}") from error
+    except RecursionError as error:
+        raise BcastgenError(f"{file} is nested too deeply; it is to be a file that --json wrote") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

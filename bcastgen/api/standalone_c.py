@@ -152,6 +152,8 @@ def module_source(
         pairs = [(getattr(kernel, "__name__", ""), kernel) for kernel in kernels]
     else:
         pairs = [(name, kernels)]
+    for one, _ in pairs:
+        check_name(one)
     strange = [type(kernel).__name__ for _, kernel in pairs if not hasattr(kernel, "standalone_part")]
     if strange:
         raise BcastgenError(f"module {name}: {strange[0]} is no kernel; give what jit, from_text or from_mlir returns")

@@ -104,6 +104,8 @@ def check_name(name: Any) -> None:
     """
     if not isinstance(name, str):
         raise BcastgenError(f"name={name!r} is no name; give text")
+    if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
+        raise BcastgenError(f"name={name!r} has half a character, which no file can hold; give text")
 
 
 def names_of(parameter: str, value: Any) -> tuple[str, ...]:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["not_elementwise", "parse", "row_of"]
 
-MAX_TEXT = 500_000
+MAX_TEXT = 150_000
+_MOST_RESULTS = 500
 
 # Python's operator nodes, and the dunder name in the op's row.
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -166,6 +167,8 @@ class _Reader:
     def read(self, body: ast.expr) -> Expression:
         # A tuple at the top is several results.
         shown = body.elts if isinstance(body, ast.Tuple) and body.elts else [body]
+        if len(shown) > _MOST_RESULTS:
+            raise ParseError(f"the expression has {len(shown)} results; the limit is {_MOST_RESULTS}")
         stack: list[tuple[ast.expr, bool]] = [(tree, False) for tree in reversed(shown)]
         while stack:
             tree, ready = stack.pop()

@@ -28,7 +28,7 @@ from ..runtime.argument_errors import too_many, unexpected
 from ..runtime.float_errors import report
 from ..runtime.foreign import integration_of
 from ..runtime.keys import Array, operand_code
-from ..runtime.outs import bind_outs
+from ..runtime.outs import bind_outs, check_writeable
 from ..runtime.slow_path import bind, call_bound, call_clean, clean_operand, deliver, overrides_numpy, without_strict
 from ..runtime.strict import Strict, plain
 from .ufunc_errors import raised_by
@@ -306,6 +306,7 @@ def _copied(kernel: Any, results: tuple[Array, ...], outs: tuple[Array | None, .
     made = []
     for name, value, out in zip(kernel.results, results, outs, strict=True):
         target = _zeros(value.dtype, whole, asked.order, (mask, *results)) if out is None else out
+        check_writeable(kernel, name, target)
         if not np.can_cast(value.dtype, target.dtype, asked.casting):  # type: ignore[arg-type]
             _refuse_out(kernel, name, value.dtype, target.dtype, asked.casting)
         chosen = mask.copy() if out is not None and np.may_share_memory(mask, out) else mask

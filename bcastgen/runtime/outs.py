@@ -16,7 +16,7 @@ from ..core import errors
 from ..core.dtypes import DTYPES
 from .keys import Array, Named, operand_code
 
-__all__ = ["Inferring", "bind_outs", "call_with_outs"]
+__all__ = ["Inferring", "bind_outs", "call_with_outs", "check_writeable"]
 
 Shape = tuple[int, ...]
 
@@ -117,6 +117,14 @@ def _stretched(shapes: tuple[Shape, ...], targets: tuple[Array | None, ...]) -> 
     return (whole,) * len(shapes) if all(shape == whole for shape in given) else shapes
 
 
+def check_writeable(kernel: Named, name: str, target: Array) -> None:
+    """Raise an ArgumentError if a result's out is read-only."""
+    if not target.flags.writeable:
+        raise errors.ArgumentError(
+            f"{kernel._name}(): output array is read-only (result '{name}'); pass one that can be written to"
+        )
+
+
 def _check_target(
     kernel: Named,
     result_index: int,
@@ -128,10 +136,7 @@ def _check_target(
 ) -> None:
     """Refuse an out that is read-only, or whose rank, extents or dtype do not fit its result."""
     name, row = kernel.results[result_index], DTYPES[code]
-    if not target.flags.writeable:
-        raise errors.ArgumentError(
-            f"{kernel._name}(): output array is read-only (result '{name}'); pass one that can be written to"
-        )
+    check_writeable(kernel, name, target)
     if not np.can_cast(row.np, target.dtype, casting):  # type: ignore[arg-type]
         raise errors.DTypeError(
             f"result '{name}' has dtype {row} and cannot be cast to out's {target.dtype} by the rule '{casting}'; "

@@ -188,3 +188,20 @@ def test_every_public_function_that_reads_text_is_among_them() -> None:
     other |= {"fuse", "emit_shape"}  # the second takes a program that shape_from_mlir has read
     public = {name for name in bg.__all__ if name.islower() and inspect.isroutine(getattr(bg, name))}
     assert {name for name in public - other if name not in named} == set()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bg.from_text("round(a, 2**63)"),
+        lambda: bg.from_text("round(a, 2.5)"),
+        lambda: bg.from_text(",".join("a" * 501)),
+        lambda: bg.from_text("a + 1", name="\ud800"),
+        lambda: bg.emit_c({None: bg.from_text("(f32[?] a) -> a")}, "out", "m"),  # type: ignore[dict-item]
+        lambda: bg.verify_broadcast(range(10**9), "f32[?]"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_attacks_found_is_refused(call: Callable[[], object], here: Path) -> None:
+    assert here.is_dir()
+    with pytest.raises(BcastgenError):
+        call()

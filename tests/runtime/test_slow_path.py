@@ -175,5 +175,8 @@ def test_an_exception_of_an_operand_is_its_own() -> None:
 def test_an_out_that_is_read_only_is_refused_by_an_error_of_ours() -> None:
     out = np.zeros(2)
     out.flags.writeable = False
-    with pytest.raises(bg.BcastgenError, match=r"output array is read-only \(result 'r'\); pass one that"):
-        bg.from_text("(f64[?] a) -> a + 1")(np.zeros(2), out=out)
+    own = np.lib.stride_tricks.as_strided(np.zeros(2), (3, 2), (0, 8), writeable=False)
+    add = bg.from_text("a + b")
+    for given in ({"out": out}, {"out": own}, {"out": own, "where": [True, False]}):
+        with pytest.raises(bg.BcastgenError, match=r"output array is read-only \(result 'r'\); pass one that"):
+            add(np.zeros(given["out"].shape), 1.0, **given)

@@ -27,7 +27,9 @@ __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
-PACKAGES = "ca-certificates,python3,python3-venv,python3-dev,gcc,g++,clang,libclang-rt-14-dev,libc6-dev,libffi-dev,git,make"
+PACKAGES = (
+    "ca-certificates,python3,python3-venv,python3-dev,gcc,g++,clang,libclang-rt-14-dev,libc6-dev,libffi-dev,git,make"
+)
 BINFMT = Path("/proc/sys/fs/binfmt_misc")
 RULE = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 

@@ -67,7 +67,7 @@ def _noted(directory: Path, more: int) -> int:
             os.write(descriptor, f"{more}\n".encode())
         finally:
             os.close(descriptor)
-    return sum(int(line) for line in read_ours(path).split() if line.isdigit())
+    return sum(int(line) for line in read_ours(path).split() if line.isdigit() and len(line) < 20)
 
 
 def _remove_oldest(directory: Path, limit: int, origin: str) -> None:

@@ -37,6 +37,10 @@ def is_our_directory(path: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and is_ours(status)
 
 
+# A file of the cache has some hundred kilobytes.
+_MOST_BYTES = 1 << 28
+
+
 def read_ours(path: Path) -> bytes:
     """Read a file; refuse symlinks, irregular files, and files that another user may write to.
 
@@ -50,7 +54,9 @@ def read_ours(path: Path) -> bytes:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or not is_ours(status):
             raise PermissionError(errno.EPERM, "not a regular file of this user's alone", str(path))
-        return file.read()
+        if status.st_size > _MOST_BYTES:
+            raise OSError(errno.EFBIG, "larger than what the cache writes", str(path))
+        return file.read(_MOST_BYTES)
 
 
 def write_whole(path: Path, text: str) -> None:

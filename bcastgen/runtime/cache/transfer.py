@@ -44,7 +44,7 @@ def export_to(path: Path) -> int:
     """
     whole = [entry for shard in shards(cache_directory()) for entry in entries(shard) if is_whole(entry)]
     try:
-        with tarfile.open(path, "w:gz") as archive:
+        with tarfile.open(path, "w:gz", format=tarfile.USTAR_FORMAT) as archive:
             for entry in whole:
                 for file in sorted(entry.iterdir()):
                     archive.add(file, f"{entry.name}/{file.name}", recursive=False, filter=_anonymous)
@@ -75,7 +75,7 @@ def import_from(path: Path) -> int:
     aside = None
     try:
         aside = make_aside(directory, TEMPORARY)
-        with tarfile.open(path, _mode(path)) as archive:
+        with tarfile.open(path, _mode(path), tarinfo=_Plain) as archive:
             for key in _unpacked(archive, aside, path):
                 taken += _taken(aside / key, entry_of(directory, key), path)
     except (tarfile.TarError, EOFError, ValueError, OverflowError, zlib.error) as error:
@@ -91,6 +91,31 @@ def import_from(path: Path) -> int:
     return taken
 
 
+# Members that say something of the next one: tarfile reads them whole, whatever their size, and one within the other.
+_OF_THE_NEXT = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.GNUTYPE_SPARSE),
+)
+
+
+class _Plain(tarfile.TarInfo):
+    """A member of an archive of which no member says something of the next one, as `export_to` writes it."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Plain:
+        """Return the member that a header block describes.
+
+        Raises
+        ------
+        tarfile.ReadError
+            If it says something of the next one.
+        """
+        made = super().frombuf(buf, encoding, errors)
+        if made.type in _OF_THE_NEXT:
+            raise tarfile.ReadError(f"a header of type {made.type!r}")
+        return made
+
+
 def _mode(path: Path) -> Literal["r:", "r:gz"]:
     """Return how tarfile opens an archive: gzip or none; other kinds of compression may begin with zeros without end.
 
@@ -99,7 +124,7 @@ def _mode(path: Path) -> Literal["r:", "r:gz"]:
     CacheError
         If the path leads to no file.
     """
-    with path.open("rb") as file:
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise CacheError(f"{path} is no file; give one that `bcastgen cache export` wrote")
         return "r:gz" if file.read(2) == b"\x1f\x8b" else "r:"

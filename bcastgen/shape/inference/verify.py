@@ -13,6 +13,7 @@ letter of the trait's pseudo-code. Neither has rules on element types or on mixi
 from __future__ import annotations
 
 from collections.abc import Iterable, MutableMapping, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from ...core.errors import BroadcastError, result_mismatch, result_rank_mismatch
@@ -39,6 +40,8 @@ from .name_places import name_places
 from .operand_use import OperandDim
 
 __all__ = ["Bound", "decide_result", "verify_broadcast", "verify_result"]
+
+_MOST_TYPES = 10_000
 
 # Symbol -> where it occurs first: operand or result, its dim, and what is known there.
 Bound: TypeAlias = MutableMapping[str, tuple[str, int, Dim]]
@@ -79,9 +82,11 @@ def verify_broadcast(
     """
     is_one = isinstance(operand_types, (str, TensorType)) or not isinstance(operand_types, Iterable)
     try:
-        types = [parse_type(operand_types)] if is_one else list(operand_types)  # type: ignore[arg-type]
+        types = [parse_type(operand_types)] if is_one else list(islice(operand_types, _MOST_TYPES + 1))  # type: ignore[arg-type]
     except TypeError:  # of an array without dims
         raise BroadcastError(f"operand types are {operand_types!r}; give a list of types") from None
+    if len(types) > _MOST_TYPES:
+        raise BroadcastError(f"there are more than {_MOST_TYPES} types of operands, which is the limit")
     names = operand_names(len(types))
     operands = [(name, parse_type(type_)) for name, type_ in zip(names, types, strict=True)]
     info = broadcast(operands, mode)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -122,8 +124,25 @@ def test_what_is_no_archive_is_refused(elsewhere: Path, tmp_path: Path) -> None:
         import_from(tmp_path / "missing")
     with pytest.raises(CacheError, match="/dev/zero is no file; give one that `bcastgen cache export` wrote"):
         import_from(Path("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CacheError, match="pipe is no file"):
+        import_from(tmp_path / "pipe")
     with (tmp_path / "zeros").open("wb") as file:
         file.truncate(100 << 30)
     assert import_from(tmp_path / "zeros") == 0  # tar ends at zeros
     with pytest.raises(CacheError, match="has too many files"):
         import_from(forged(tmp_path / "many", *((tarfile.TarInfo(f"{KEY}/f{at}"), b"") for at in range(20))))
+
+
+@pytest.mark.parametrize("kind", [b"x", b"g", b"X", b"L", b"K", b"S"])
+def test_headers_of_other_members_are_refused_unread(kind: bytes, elsewhere: Path, tmp_path: Path) -> None:
+    header = tarfile.TarInfo("what the next one is called")
+    header.type, header.size = kind, 100_000
+    block = header.tobuf(tarfile.GNU_FORMAT)
+    (tmp_path / "long").write_bytes(block + b"1" * 100_000)
+    (tmp_path / "deep").write_bytes((block[:124] + b"00000000000\0" + block[136:]) * 3_000)
+    for name in ("long", "deep"):
+        began = time.process_time()
+        with pytest.raises(CacheError, match="is no archive of kernels"):
+            import_from(tmp_path / name)
+        assert time.process_time() - began < 1
