@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BcastgenError, TraceError
+from ..core.errors import TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
 from . import refusals
@@ -248,12 +248,9 @@ def clipped(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 
 def rounded(a: Any, decimals: int = 0) -> Tracer:
     """Round to a number of decimals, ties to even."""
-    try:
-        count = operator.index(decimals)
-    except BcastgenError:
-        raise
-    except TypeError as error:
-        raise TraceError(f"round: {error}; write an integer, as in round(x, 2)") from None
+    if not hasattr(decimals, "__index__"):
+        raise TraceError(f"round: decimals is no integer but a {type(decimals).__name__!r}; write round(x, 2)")
+    count = operator.index(decimals)
     return a.applied(OPS["round"], (a,), Notes(decimals=count) if count else NO_NOTES)
 
 
