@@ -250,8 +250,7 @@ def rounded(a: Any, decimals: int = 0) -> Tracer:
     """Round to a number of decimals, ties to even."""
     if not hasattr(decimals, "__index__"):
         raise TraceError(f"round: decimals is no integer but a {type(decimals).__name__!r}; write round(x, 2)")
-    count = operator.index(decimals)
-    return a.applied(OPS["round"], (a,), Notes(decimals=count) if count else NO_NOTES)
+    return a.applied(OPS["round"], (a,), Notes(decimals=count) if (count := operator.index(decimals)) else NO_NOTES)
 
 
 def swapaxes(a: Tracer, axis1: int, axis2: int) -> Tracer:
