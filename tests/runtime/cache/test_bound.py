@@ -152,3 +152,18 @@ def test_a_pipe_in_place_of_the_sum_keeps_nobody(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert "OSError" in done.stderr
+
+
+def test_a_sum_that_is_no_number_of_bytes_counts_for_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_text(f"7\n{'9' * 5000}\n")
+    (tmp_path / "bytes").chmod(0o600)
+    assert module._noted(tmp_path, 5) == 12
+
+
+@pytest.mark.parametrize("name", ["kernel.so", "digest"])
+def test_a_file_without_end_is_made_anew(tools: Toolchain, name: str) -> None:
+    key, path = made(tools, "sparse")
+    with (path.parent / name).open("r+b") as file:
+        file.truncate(200 << 30)
+    assert find(key) is None
+    assert build(key, lambda: SOURCE, tools)[0] == path and path.stat().st_size < 1 << 20
