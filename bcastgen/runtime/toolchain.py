@@ -50,6 +50,8 @@ _REFUSED: tuple[tuple[str, str], ...] = (
     (r"-ffinite-math-only|-fno-honor-(nans|infinities)|-fno-signed-zeros|-fapprox-func|-mrecip(=.*)?", _REORDERS),
     (r"-mdaz-ftz|-fdenormal-fp-math(-f32)?=.*", _FLUSHES),
     (r"-frounding-math|-fsingle-precision-constant|-fexcess-precision=fast|-mfpmath=(?!sse$).*", _ROUNDS),
+    # Headers and other people's code leave names of small letters to C and its library.
+    (r"-D(_*[a-z].*)?", "it may give words and functions of C another meaning"),
     (r"@.*|--?specs(=.*)?|-Wp,.*|-Xpreprocessor|-Xclang|-mllvm|--config(=.*)?", _HIDES),
 )
 # Where compilers look for their own parts, for headers and for libraries.

@@ -248,6 +248,9 @@ REFUSED = [
     "-mfpmath=sse+387",
     # With AVX-512 FP16 no macro tells of its registers.
     "-mfpmath=both",
+    "-Dfloat=double",
+    "-Dsqrt=fabs",
+    "-D",
     "@options.txt",
     "--fast-math",
     "-Wp,-ffast-math",
@@ -269,7 +272,9 @@ def test_flags_that_change_results_are_refused(flag: str, monkeypatch: pytest.Mo
         toolchain()
 
 
-@pytest.mark.parametrize("flag", ["-fno-fast-math", "-fsigned-zeros", "-O1", "-g", "-march=x86-64-v2", "-mfpmath=sse"])
+@pytest.mark.parametrize(
+    "flag", ["-fno-fast-math", "-fsigned-zeros", "-O1", "-g", "-march=x86-64-v2", "-mfpmath=sse", "-DNDEBUG"]
+)
 def test_flags_that_change_no_result_are_taken(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BCASTGEN_CFLAGS", flag)
     assert flag in toolchain().flags
