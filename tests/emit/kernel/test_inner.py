@@ -344,7 +344,8 @@ def test_fast_chains_are_contracted_in_the_instructions(program, name, monkeypat
     counts = {}
     for math in ("accurate", "fast"):
         monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / math))
-        from_text(text, math=math)(*given)
+        # Of two stationary operands the product is made outside of the loop, so only the loop where all move is looked at.
+        from_text(text, math=math, variants=0)(*given)
         (made,) = (tmp_path / math).rglob("kernel.so")
         listing = subprocess.run(["objdump", "-d", made], capture_output=True, text=True, check=True).stdout
         once = len(re.findall(r"\tvfn?m(?:add|sub)\d*ps", listing))
@@ -352,8 +353,7 @@ def test_fast_chains_are_contracted_in_the_instructions(program, name, monkeypat
         counts[math] = once, twice
     assert counts["accurate"][0] == 0 and counts["accurate"][1] >= 2 * steps
     assert counts["fast"][0] >= steps
-    # Products of two stationary operands are made outside of the loop, which has a sum or a difference then.
-    assert counts["fast"][1] <= counts["fast"][0] / (3 if steps == 1 else 10)
+    assert counts["fast"][1] <= counts["fast"][0] / 10
 
 
 @pytest.mark.parametrize("math", ["accurate", "fast"])
