@@ -344,7 +344,7 @@ def test_fast_chains_are_contracted_in_the_instructions(program, name, monkeypat
     counts = {}
     for math in ("accurate", "fast"):
         monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / math))
-        # Of two stationary operands the product is made outside of the loop, so only the loop where all move is looked at.
+        # Only the loop where all operands move: of two stationary ones the product is made outside of a loop.
         from_text(text, math=math, variants=0)(*given)
         (made,) = (tmp_path / math).rglob("kernel.so")
         listing = subprocess.run(["objdump", "-d", made], capture_output=True, text=True, check=True).stdout
