@@ -249,7 +249,7 @@ def clipped(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 def rounded(a: Any, decimals: int = 0) -> Tracer:
     """Round to a number of decimals, ties to even."""
     if not hasattr(decimals, "__index__"):
-        raise TraceError(f"round: decimals is no integer but a {type(decimals).__name__!r}; write round(x, 2)")
+        raise TraceError(f"round: decimals is no integer of 32 bits ({type(decimals).__name__}); write round(x, 2)")
     return a.applied(OPS["round"], (a,), Notes(decimals=count) if (count := operator.index(decimals)) else NO_NOTES)
 
 

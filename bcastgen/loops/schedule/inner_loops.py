@@ -168,7 +168,8 @@ def _lines(scheduled: Schedule) -> list[str]:
     if scheduled.threads is not None:
         lines.append(str(scheduled.threads))
     if scheduled.light:
-        lines.append("light: memory, or the divider, decides; if all nests are light, vectors of 256 bits are enough")
+        enough = "if all nests are light, vectors of 256 bits are enough on most cores"
+        lines.append(f"light: memory, or the divider, decides; {enough}")
     return lines
 
 
