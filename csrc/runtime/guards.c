@@ -31,9 +31,11 @@ enum {
 };
 
 enum {
-    REGISTERS = 64, /* as many as guard_program/code.py uses */
-    GUARDS_FEW = 4  /* reductions that need no memory but the stack's */
+#define GUARD_REGISTERS(number) REGISTERS = (number)
+#include "guard_steps.def"
 };
+
+enum { GUARDS_FEW = 4 }; /* reductions that need no memory but the stack's */
 
 /* What a reduction gives: an operand of the nests after it. */
 typedef struct {

@@ -7,7 +7,6 @@ In: a loop program and its schedules.  Out: a :class:`KernelView`; templates onl
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,8 @@ from ...core.errors import statuses
 from ...core.frozen import replace
 from ...loops.analysis.demands import demands_reduced
 from ...loops.guard_program.code import guard_numbers
-from ...loops.guard_program.ir import Check, Const, HasRank, NestGuards, NotNegative, Own
+from ...loops.guard_program.ir import NestGuards
+from ...loops.guard_program.without_given import without_given
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
 from ...loops.schedule.outer_loops import SQUARE
@@ -230,7 +230,7 @@ def _guarded(view: NestView, program: LoopProgram, place: int, members: Members)
     """Return the view of a nest with the parts of its domain function."""
     guards = program.guards.nests[place]
     if program.reduced:
-        guards = _without_given(guards, frozenset(one.operand for one in program.reduced))
+        guards = without_given(guards, frozenset(one.operand for one in program.reduced))
     asked = entry_steps(guards, members)
     steps = (*meeting_steps(guards, members), *result_steps(guards, program.guards, members))
     return replace(
@@ -258,24 +258,6 @@ def _with_aligned_rows(arrays: tuple[ArrayView, ...], alignment: int, scheduled:
         else array
         for array in arrays
     )
-
-
-def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
-    """Return guards without those of operands that reductions give: the kernel makes these itself."""
-
-    def asks(step: object) -> bool:
-        match step:
-            case HasRank(operand=at) | NotNegative(term=Own(operand=at)):
-                return at not in given
-            case Check(test="eq", actual=Own(operand=at), expected=Const(1)):
-                return at not in given
-        return True
-
-    entry, steps = tuple(filter(asks, guards.entry)), tuple(filter(asks, guards.steps))
-    left = replace(guards, entry=entry, steps=steps)
-    text = " ".join(map(str, left.all_steps))
-    read = tuple(at for at in guards.operands if at not in given or re.search(rf"%{at}\.", text))
-    return replace(left, operands=read)
 
 
 def _copies(nest: Nest) -> bool:

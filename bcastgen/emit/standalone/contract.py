@@ -7,6 +7,7 @@ In: a kernel's view and program.  Out: the text of a comment.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -25,7 +26,7 @@ from .stack import stack_sentence
 from .static import StaticView, static_sentences
 from .target import find_target
 
-__all__ = ["contract", "guards", "internals", "numbers_said", "renamed"]
+__all__ = ["contract", "float_control", "guards", "internals", "numbers_said", "renamed"]
 
 # What is said of reductions whose results depend on the order of elements.
 ORDER = (
@@ -187,12 +188,22 @@ def _rows_sentence(view: KernelView) -> str:
 
 def guards(programs: Iterable[LoopProgram], code: str) -> tuple[str, ...]:
     """Return the preprocessor lines without which compilers or flags would make results of a module's code wrong."""
-    _, order, wide, narrowed, *_ = csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
+    _, order, wide, narrowed, *_ = _flags_parts()
     used = names(code)
     if any(map(_has_floats, programs)):
         return f"{order}\n{wide}", *((narrowed,) if {"float", "double"} <= used else ())
     # Some integers are divided as doubles, for which excess precision does no harm.
     return (order,) if "double" in used else ()
+
+
+def float_control() -> str:
+    """Return the preprocessor's test of whether clang knows float_control, which bcg_flags.h makes, too."""
+    (test,) = re.findall(r"^#elif defined\(__clang__\) && \((.*)\)$", _flags_parts()[1], re.MULTILINE)
+    return str(test)
+
+
+def _flags_parts() -> list[str]:
+    return csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
 
 
 def _has_floats(program: LoopProgram) -> bool:

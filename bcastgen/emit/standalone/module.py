@@ -29,7 +29,7 @@ from ..kernel.model import KernelView
 from ..kernel.sizes import SIZES_FUNCTION, SizesView
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
-from .contract import contract, guards, internals, numbers_said
+from .contract import contract, float_control, guards, internals, numbers_said
 from .cpp import cpp_view
 from .documentation import arguments_of_call
 from .form import CForm
@@ -268,9 +268,9 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "given_names": module.given,
         "includes_shared": includes,
         "shared_version": VERSION,
-        "types": module.types,
         "users": module.users,
         "spell": spell,
+        "float_control": float_control(),
         "guards": guards(programs, code + helper_text(code, module.public, module.users)),
         "vectors": "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target),
         "given": _included(module),

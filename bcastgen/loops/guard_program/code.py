@@ -44,17 +44,26 @@ from .ir import (
 if TYPE_CHECKING:
     from ...shape.types.computed import Calculation
 
-__all__ = ["guard_code", "guard_numbers", "guard_steps"]
+__all__ = ["guard_code", "guard_numbers", "guard_registers", "guard_steps"]
 
-# How many registers csrc/runtime/guards.c has for computed extents.
-_REGISTERS = 64
+
+@cache
+def _rows(macro: str) -> tuple[str, ...]:
+    """Return what is in the rows of a macro of guard_steps.def, in order."""
+    text = csrc_file("guard_steps.def").read_text(encoding="utf-8")
+    return tuple(re.findall(rf"^{macro}\((\w+)\)", text, re.MULTILINE))
 
 
 @cache
 def _numbers(macro: str) -> dict[str, int]:
-    """Return the number of each name in the rows of a macro of guard_steps.def."""
-    text = csrc_file("guard_steps.def").read_text(encoding="utf-8")
-    return {name: at for at, name in enumerate(re.findall(rf"^{macro}\((\w+)\)", text, re.MULTILINE))}
+    """Return the number of each name in the rows of a macro."""
+    return {name: at for at, name in enumerate(_rows(macro))}
+
+
+@cache
+def guard_registers() -> int:
+    """Return how many registers there are for computed extents."""
+    return int(*_rows("GUARD_REGISTERS"))
 
 
 def guard_steps() -> dict[str, int]:
@@ -143,8 +152,8 @@ def _computed(calc: Calc) -> _Computed:
     found = calc.compute(
         lambda own: _Computed((), _term(own), 0), lambda number: _Computed((), _term(Const(number)), 0), apply
     )
-    if found.depth > _REGISTERS:
-        raise BroadcastError(f"dim {calc.text} needs more than {_REGISTERS} intermediate results; write ? for it")
+    if found.depth > guard_registers():
+        raise BroadcastError(f"dim {calc.text} needs more than {guard_registers()} intermediate results; write ? for it")
     return found
 
 
