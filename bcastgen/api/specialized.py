@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from inspect import Parameter
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,54 @@ from .parameters import Make, Parameters
 
 __all__ = ["SpecializedKernel"]
 
+# How many forms of calls a function keeps; the others are bound anew at each call.
+_MOST_FORMS = 64
 _PLAIN = (bool, int, float, str, type(None), np.generic)
+
+
+class _Source(NamedTuple):
+    """Where the value of a parameter is in a call: an argument's number, a keyword, or the default."""
+
+    at: int | str | None
+    default: Any = None
+
+    def of(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        if isinstance(self.at, int):
+            return args[self.at]
+        return self.default if self.at is None else by_name[self.at]
+
+
+class _CallForm(NamedTuple):
+    """How calls with a number of arguments and certain keywords are taken apart.
+
+    Attributes
+    ----------
+    names, operands : the operands, and where they are.
+    given : the values that pick a kernel, by parameter.
+    optional : the parameters that are left out by None, each with whether it is in these calls.
+    keywords : the keywords that go on to the kernel.
+    """
+
+    names: tuple[str, ...]
+    operands: tuple[_Source, ...]
+    given: tuple[tuple[str, _Source], ...]
+    optional: tuple[tuple[_Source, bool], ...]
+    keywords: tuple[str, ...]
+
+    def serves(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
+        """Whether a call leaves out the same parameters."""
+        return not self.optional or all((one.of(args, by_name) is None) == is_none for one, is_none in self.optional)
+
+    def takes_all(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
+        """Whether the operands are all arguments, in order, and each keyword goes on to the kernel."""
+        places = [source.at for source in self.operands]
+        return not (self.given or self.optional) and places == [*range(len(args))] and {*by_name} == {*self.keywords}
+
+    def of(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
+        """Return the operands, the values that pick a kernel, and the keywords of a call."""
+        operands = [source.of(args, by_name) for source in self.operands]
+        given = {name: source.of(args, by_name) for name, source in self.given}
+        return operands, given, {name: by_name[name] for name in self.keywords}
 
 
 class SpecializedKernel:
@@ -44,30 +91,57 @@ class SpecializedKernel:
         self._make = make
         self._kernels: dict[Any, Kernel] = {}
         self._by_object: dict[Any, list[tuple[dict[str, Any], Kernel]]] = {}
+        self._forms: dict[tuple[int | str, ...], _CallForm] = {}
+        # The kernels of calls whose arguments are its operands in order, so that nothing has to be taken apart.
+        self._of_all_arguments: dict[tuple[int | str, ...], Kernel] = {}
         self._latest: Kernel | None = None
 
     @with_short_tracebacks
     def __call__(self, *args: Any, **by_name: Any) -> Any:
         """Call the kernel that was made for these values of the static parameters, with the keywords of ufuncs."""
+        key: tuple[int | str, ...] = (len(args), *by_name)
+        kernel = self._of_all_arguments.get(key)
+        if kernel is not None:
+            self._latest = kernel
+            return kernel(*args, **by_name)
+        form = self._forms.get(key)
+        if form is None or not form.serves(args, by_name):
+            form = self._form(key, args, by_name)
+        operands, given, keywords = form.of(args, by_name)
+        kernel = self._latest = self._kernel(form.names, given)
+        if form.takes_all(args, by_name):
+            self._of_all_arguments[key] = kernel
+        return kernel(*operands, **keywords)
+
+    def _form(self, key: tuple[int | str, ...], args: tuple[Any, ...], by_name: dict[str, Any]) -> _CallForm:
+        """Return the form of a call, and keep it for calls with as many arguments and the same keywords."""
         own = self._parameters.signature.parameters
-        keywords = {name: by_name.pop(name) for name in (*KEYWORDS, "out") if name in by_name and name not in own}
+        keywords = tuple(name for name in (*KEYWORDS, "out") if name in by_name and name not in own)
         try:
-            bound = self._parameters.signature.bind(*args, **by_name)
+            bound = self._parameters.signature.bind(*args, **{n: v for n, v in by_name.items() if n not in keywords})
         except TypeError as error:
             raise ArgumentError(f"{self.__name__}() {error}") from None
         bound.apply_defaults()
-        operands: dict[str, Any] = {}
-        given: dict[str, Any] = {}
-        for parameter in self._parameters.all:
-            value = bound.arguments[parameter.name]
+        operands: dict[str, _Source] = {}
+        given: list[tuple[str, _Source]] = []
+        optional: list[tuple[_Source, bool]] = []
+        for at, parameter in enumerate(self._parameters.all):
+            name = parameter.name
             if parameter.kind is Parameter.VAR_POSITIONAL:
-                operands.update((f"{parameter.name}{at}", one) for at, one in enumerate(value))
-            elif self._is_given(parameter, value):
-                given[parameter.name] = value
+                operands.update((f"{name}{number}", _Source(at + number)) for number in range(len(args) - at))
+                continue
+            is_place = parameter.kind is not Parameter.KEYWORD_ONLY and at < len(args)
+            source = _Source(at if is_place else name if name in by_name else None, parameter.default)
+            if parameter.default is None and source.at is not None:
+                optional.append((source, bound.arguments[name] is None))
+            if self._is_given(parameter, bound.arguments[name]):
+                given.append((name, source))
             else:
-                operands[parameter.name] = value
-        kernel = self._latest = self._kernel(tuple(operands), given)
-        return kernel(*operands.values(), **keywords)
+                operands[name] = source
+        form = _CallForm(tuple(operands), tuple(operands.values()), tuple(given), tuple(optional), keywords)
+        if len(self._forms) < _MOST_FORMS:
+            self._forms[key] = form
+        return form
 
     @property
     def _first(self) -> str:

@@ -153,7 +153,8 @@ def _computed(calc: Calc) -> _Computed:
         lambda own: _Computed((), _term(own), 0), lambda number: _Computed((), _term(Const(number)), 0), apply
     )
     if found.depth > guard_registers():
-        raise BroadcastError(f"dim {calc.text} needs more than {guard_registers()} intermediate results; write ? for it")
+        most = guard_registers()
+        raise BroadcastError(f"dim {calc.text} needs more than {most} intermediate results; write ? for it")
     return found
 
 
