@@ -14,7 +14,7 @@ from ..nest import Let, Load, Nest, Value
 from .byte_words import ByteWords
 from .common_cases import BlockTest, CommonCase
 from .costs import nanoseconds
-from .function_loops import BLOCK, GROUP, BlockLoop
+from .function_loops import AHEAD, BLOCK, GROUP, BlockLoop
 from .outer_loops import SQUARE, OuterLoops
 from .shared_rows import SharedPass
 from .threads import Threads
@@ -219,6 +219,9 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
             indent = "    "
         if loop.common_case is not None:
             lines += [f"{indent}{line}" for line in _case_lines(nest, loop.common_case)]
+        if loop.asks_ahead:
+            later = f"that of the points {AHEAD} later, which a test reads"
+            lines.append(f"{indent}memory: each {loop.asks_ahead} points ask for {later}")
         if loop.pairs:
             pair = f"points i and i + {GROUP // 2} are computed side by side, as each is one long chain"
             lines.append(f"{indent}pairs: where every operand moves, {pair}")
