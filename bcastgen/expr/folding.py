@@ -34,13 +34,27 @@ from ..ops.row import Op
 from ..ops.table import CAST
 from .nodes import Constant, Params
 
-__all__ = ["constant_from", "fold", "fold_defined"]
+__all__ = ["bits_beyond", "constant_from", "fold", "fold_defined"]
 
 # Python evaluates an operator between its own scalars, and the result stays weak. Python's ints have no bounds, so text
 # from outside could ask for a huge one: refuse more bits than this.
-_MAX_FOLDED_BITS = 4096
+_MOST_BITS = 4096
 # From here on a Python int is no float, which Python says, too.
 _FLOAT_ENDS = 2**1024 - 2**970
+
+
+def bits_beyond(operator: str, left: object, right: object) -> int:
+    """Return how many bits Python's `pow` or `lshift` of two integers has at most, if these are too many; else 0.
+
+    Examples
+    --------
+    >>> bits_beyond("pow", 2, 10), bits_beyond("pow", 10, 2000), bits_beyond("lshift", 1.0, 5000)
+    (0, 8000, 0)
+    """
+    if not (isinstance(left, int) and isinstance(right, int)):
+        return 0
+    bits = right * max(left.bit_length(), 1) if operator == "pow" else right + left.bit_length()
+    return bits if bits > _MOST_BITS else 0
 
 
 def constant_from(value: object) -> Constant | None:
@@ -168,12 +182,10 @@ def fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Cons
 
 def _fold_python(op: Op, values: list[Any]) -> Constant:
     function: Callable[..., Any] = getattr(operator, f"__{op.dunder}__")
-    if op.dunder in ("pow", "lshift") and all(isinstance(value, int) for value in values):
-        growth = values[1] if op.dunder == "lshift" else values[1] * max(values[0].bit_length(), 1)
-        if growth > _MAX_FOLDED_BITS:
-            raise RangeError(
-                f"{op.name} of the Python integers {values} is out of bounds for int64 and uint64; use a float"
-            )
+    if op.dunder in ("pow", "lshift") and bits_beyond(op.dunder, *values):
+        raise RangeError(
+            f"{op.name} of the Python integers {values} is out of bounds for int64 and uint64; use a float"
+        )
     try:
         value = function(*values)
     except (ZeroDivisionError, ValueError) as error:

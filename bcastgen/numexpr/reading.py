@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.python_text import parse_expression
+from ..expr.folding import bits_beyond
 from .expressions import ConstantNode, ExpressionNode, VariableNode, context, default_kind, functions, is_constant
 
 __all__ = ["check_text", "read"]
@@ -38,8 +39,6 @@ _FORBIDDEN = re.compile(
     r"|(?:^|\W)__\w+__(?:$|\W)"
     r"|\.\b(?!(?:real|imag|\d*[eE]?[+-]?\d+j?|\d*j)\b)"
 )
-# A product of Python's integers beyond this is no number that an expression can hold.
-_MOST_BITS = 4096
 
 
 def check_text(text: str) -> None:
@@ -134,9 +133,9 @@ class _Reader:
             # Python's would repeat text, or format values: any length, from few characters.
             sign = "*" if isinstance(op, ast.Mult) else "%"
             raise TypeError(f"text has no operator '{sign}'; write the text as it is")
-        if isinstance(op, (ast.Pow, ast.LShift)) and isinstance(left, int) and isinstance(right, int):
-            bits = right * max(left.bit_length(), 1) if isinstance(op, ast.Pow) else right
-            if bits > _MOST_BITS:
+        if isinstance(op, (ast.Pow, ast.LShift)):
+            bits = bits_beyond("pow" if isinstance(op, ast.Pow) else "lshift", left, right)
+            if bits:
                 raise OverflowError(f"an integer of {bits} bits is out of bounds; use a float")
         if type(op) not in _BINARY:
             raise TypeError(f"{type(op).__name__} is no operator of elements")

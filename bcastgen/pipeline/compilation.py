@@ -72,13 +72,11 @@ def check_form(form: str, versions: int) -> None:
 Stage = TypeVar("Stage", bound=object)
 
 
-# What BCASTGEN_DUMP may name: a stage is printed as it is made.
-DUMPED = ("typed", "nest", "shape", "rewrite", "schedule", "c", "standalone_schedule")
-
-
 @cache
 def _dumped(text: str) -> frozenset[str]:
-    """Return the stages that the text of BCASTGEN_DUMP names."""
+    """Return the stages that the text of BCASTGEN_DUMP names: each is printed as it is made."""
+    from .stages import DUMPED
+
     stages = frozenset(filter(None, (name.strip() for name in text.split(","))))
     unknown = sorted(stages.difference(DUMPED))
     if unknown:
@@ -368,6 +366,7 @@ class Compilation:
 
     def _dump(self, stage: str, value: Stage) -> Stage:
         """Print a stage's value as it is made, if BCASTGEN_DUMP names the stage (``BCASTGEN_DUMP=nest,c``)."""
-        if stage in _dumped(os.environ.get("BCASTGEN_DUMP", "")):
+        asked = os.environ.get("BCASTGEN_DUMP")
+        if asked and stage in _dumped(asked):
             print(f"--- {self.options.name}: {stage}\n{value}", file=sys.stderr)
         return value

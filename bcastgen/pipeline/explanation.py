@@ -16,22 +16,11 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-__all__ = ["MEANINGS", "explain", "own_c", "without_variants"]
+from .stages import MEANINGS
 
-MEANINGS = {
-    "constants": "arrays that are part of the kernel",
-    "expression": "what was written",
-    "typed": "the dtype of every value, by NumPy's rules; conversions are casts",
-    "nest": "the loops, and the element of each operand that a point reads; d0|0 is 0 where the operand's extent is 1",
-    "constraints": "what shapes have to fulfil; what is proved costs nothing at run time",
-    "shape": "the program that computes the shapes of the results, and nothing else; %a is the shape of a",
-    "other_rewrites": "those that found nothing to change",
-    "standalone_schedule": "the loops of the C that `bcastgen emit` writes by default; any is any stride",
-    "ran": "the loops of all binaries, who asked for them, and what calls ran; patterns without a loop, too",
-    "measured": "what calls take beside the least that this machine could; the limit is the longer of the last rows",
-    "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
-}
-# Every other stage is a rewrite, or the C.
+__all__ = ["explain", "own_c", "without_variants"]
+
+# Every stage that has no row is a rewrite.
 _OF_A_REWRITE = (
     "a rewrite: its reason, what it changes (values are numbered as above), and the nests after it, numbered anew"
 )
@@ -52,7 +41,7 @@ def explain(stages: Mapping[str, str], name: str) -> str:
         left_out = f"{front} lines of types and helpers stand in front (--stage c shows all)"
         if "schedule" in stages:
             shown["schedule"] = (MEANINGS["schedule"], _with_limits(stages["schedule"], stages["c"]))
-        shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", without_variants(own).rstrip())
+        shown["c"] = (f"{MEANINGS['c']}; {left_out}" if front else "", without_variants(own).rstrip())
     return "\n\n".join(
         f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in shown.items()
     )

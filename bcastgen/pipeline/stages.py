@@ -1,4 +1,4 @@
-"""The texts of a kernel's stages, by name; a name that there is not is told with those that there are.
+"""The stages of a kernel, one row each, and their texts by name; an unknown name is told with the known ones.
 
 In: texts by name.  Out: a dict.
 
@@ -7,14 +7,65 @@ In: texts by name.  Out: a dict.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ..core.near_names import did_you_mean
 
-__all__ = ["STAGES", "Stages"]
+__all__ = ["DUMPED", "MEANINGS", "STAGES", "Stages"]
 
-# Those that every kernel has; rewrites that changed something are stages, too.
-STAGES = ("expression", "typed", "nest", "constraints", "shape", "schedule", "c")
+
+class _Stage(NamedTuple):
+    """A stage: its name, what `explain` says it is, whether every kernel has it, and BCASTGEN_DUMP prints it."""
+
+    name: str
+    says: str
+    always: bool = True
+    dumped: bool = False
+
+
+_ROWS = (
+    _Stage("constants", "arrays that are part of the kernel", always=False),
+    _Stage("expression", "what was written"),
+    _Stage("typed", "the dtype of every value, by NumPy's rules; conversions are casts", dumped=True),
+    _Stage(
+        "nest",
+        "the loops, and the element of each operand that a point reads; d0|0 is 0 where the operand's extent is 1",
+        dumped=True,
+    ),
+    _Stage("constraints", "what shapes have to fulfil; what is proved costs nothing at run time"),
+    _Stage(
+        "shape",
+        "the program that computes the shapes of the results, and nothing else; %a is the shape of a",
+        dumped=True,
+    ),
+    # All rewrites; in a kernel's stages each that changed something stands under its own name.
+    _Stage("rewrite", "each rewrite, and the nests after it", always=False, dumped=True),
+    _Stage("other_rewrites", "those that found nothing to change", always=False),
+    _Stage(
+        "schedule",
+        "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
+        dumped=True,
+    ),
+    _Stage("c", "the kernel's own functions", dumped=True),
+    _Stage(
+        "standalone_schedule",
+        "the loops of the C that `bcastgen emit` writes by default; any is any stride",
+        always=False,
+        dumped=True,
+    ),
+    _Stage(
+        "ran", "the loops of all binaries, who asked for them, and what calls ran; patterns without a loop, too", False
+    ),
+    _Stage(
+        "measured",
+        "what calls take beside the least that this machine could; the limit is the longer of the last rows",
+        always=False,
+    ),
+)
+# Those that every kernel has, those that BCASTGEN_DUMP may name, and what each is.
+STAGES = tuple(row.name for row in _ROWS if row.always)
+DUMPED = tuple(row.name for row in _ROWS if row.dumped)
+MEANINGS = {row.name: row.says for row in _ROWS}
 
 
 class Stages(dict[str, str]):

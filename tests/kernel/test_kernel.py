@@ -23,6 +23,7 @@ from bcastgen.core.errors import DomainError
 from bcastgen.expr.trace import trace
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.pipeline import compilation
+from bcastgen.pipeline.stages import DUMPED
 from bcastgen.shape.types.tensor_type import parse_signature
 
 
@@ -258,7 +259,7 @@ def test_a_stage_that_there_is_not_cannot_be_dumped(monkeypatch):
 
 def test_what_can_be_dumped_is_what_is_made():
     source = Path(compilation.__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r'_dump\("(\w+)"', source)) == set(compilation.DUMPED)
+    assert set(re.findall(r'_dump\("(\w+)"', source)) == set(DUMPED)
 
 
 def test_stages_are_dumped_on_demand(monkeypatch, capsys):

@@ -61,7 +61,7 @@ _GENERATED = frozenset(
     """
     arrays at bits bottom byte_strides bytes count data dim domains end extent extents first from given holds i
     index may_be messages most n number one operands other pairs rank reduced result result_rank results status step
-    steps top why words
+    steps to top why words
     """.split()
 )
 _NUMBERED = frozenset("d given i most number one other t word words".split())

@@ -115,9 +115,9 @@ _PAIRS = """\
 _ASK_FOR = """\
 /* Asks for the memory of so many elements, so many elements further on; there need not be any. */
 #if defined(__GNUC__) && !defined(__SSE4A__)
-#define BCG_ASK_FOR(from, count, further)                                                          \\
-    for (uintptr_t byte = 0; byte < (count) * sizeof *(from); byte += 64) {                        \\
-        __builtin_prefetch((const void *)((uintptr_t)(from) + (further) * sizeof *(from) + byte)); \\
+#define BCG_ASK_FOR(from, count, further)                                                              \\
+    for (uintptr_t bcg_byte = 0; bcg_byte < (count) * sizeof *(from); bcg_byte += 64) {                \\
+        __builtin_prefetch((const void *)((uintptr_t)(from) + (further) * sizeof *(from) + bcg_byte)); \\
     }
 #else
 #define BCG_ASK_FOR(from, count, further)

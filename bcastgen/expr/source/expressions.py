@@ -21,7 +21,7 @@ import numpy as np
 
 from ...core.errors import BcastgenError, with_article
 from ...ops.row import Op
-from ..folding import constant_from
+from ..folding import bits_beyond, constant_from
 from ..nodes import Constant, Node
 from ..text import not_elementwise, row_of
 from .frames import Frames
@@ -29,8 +29,6 @@ from .values import Condition, Missing, Static, Value, is_node
 
 __all__ = ["INNER_FUNCTION", "Scope", "parts_of"]
 
-# A number with more bits is no element; Python would compute it for a long time.
-_MOST_BITS = 4096
 _MOST_PARTS = 100_000
 
 _BY_PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
@@ -217,14 +215,8 @@ class Scope:
         return self.frames.builder.apply(row, nodes)
 
     def _computed(self, tree: ast.expr, function: Callable[..., Any], values: list[Any]) -> Any:
-        if function in (operator.pow, operator.lshift) and all(isinstance(value, int) for value in values):
-            bits = (
-                values[1] + values[0].bit_length()
-                if function is operator.lshift
-                else values[1] * max(values[0].bit_length(), 1)
-            )
-            if bits > _MOST_BITS:
-                self.frames.fail(tree, "this number has too many bits; use a float")
+        if function in (operator.pow, operator.lshift) and bits_beyond(function.__name__, *values):
+            self.frames.fail(tree, "this number has too many bits; use a float")
         try:
             with np.errstate(all="ignore"):
                 return function(*values)

@@ -39,7 +39,7 @@ def _absolute(operands: tuple[DType, ...], result: DType) -> str:
 
 
 # C divides by a constant in a few multiplications; few machines give the high half of a product of 64-bit lanes.
-_COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 3.0}
+_COST_BY_CONSTANT = {16: 0.6, 32: 2.2, 64: 3.0}
 
 
 def _by_constant(name: str) -> Callable[[DType, float], str | None]:

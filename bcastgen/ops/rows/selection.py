@@ -49,6 +49,8 @@ _MORE = "({0} > {1} ? {0} : {1})"
 _NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
 _NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
 _INTEGERS = ("bool", "signed", "unsigned")
+# Floats are compared twice, for NaN, and two selections follow.
+_OF_TWO = {"float": 1.1}
 _SMALLER, _LARGER = ("minsi", "minui", "andi"), ("maxsi", "maxui", "ori")
 _MINIMUM = _extremum(
     "ole 0",
@@ -118,6 +120,7 @@ EXTREMA: tuple[Op, ...] = (
             {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
             doc,
             representable=True,
+            cost_tenths_ns=_OF_TWO,
             **facts,
         )
         for name, of_bool, integer, nan, order, doc, facts in (
