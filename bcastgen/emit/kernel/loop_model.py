@@ -203,8 +203,9 @@ class WordsView:
 class LoopView:
     """An inner loop: its name, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `block_loops`, if there are any, compute the same as the body, `block` points at a time, or `group` in pairs; some ask
-    for memory of `ahead` points later. `reads` are the numbers of the values it reads: those of the nest's arrays and, after these, of stages.
+    `block_loops`, if there are any, compute the same as the body, `block` points at a time, or `group` in pairs; some
+    ask for memory of `ahead` points later.
+    `reads` are the numbers of the values it reads: those of the nest's arrays and, after these, of stages.
     `cost_tenths_ns` is the cost of a point, in whole tenths of a nanosecond. `words` is the body of the variants that
     are `in_words`.
     """
