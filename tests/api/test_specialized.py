@@ -212,3 +212,35 @@ def test_partials_bound_methods_and_objects_are_functions():
         assert bg.jit(function)(X).tolist() == (3 * X).tolist()
     with pytest.raises(bg.TraceError, match=r"no function written in Python.*lambda"):
         bg.vectorize(functools.partial(lambda a, x: x * a, 3))
+
+
+def test_calls_of_one_form_are_taken_apart_alike():
+    """Calls in turn, whose numbers of arguments, keywords and values differ, give what the function itself gives."""
+
+    def plain(x, *more, n=2, sign="+", w=None):
+        result = x * n if w is None else x * n * w
+        for one in more:
+            result = result + one
+        return result if sign == "+" else -result
+
+    compiled, held = bg.jit(plain, static=("n", "sign")), np.empty_like(X)
+    calls = [
+        (args, given)
+        for args in ((X,), (X, X + 1), (X, X + 1, 3.0))
+        for given in ({}, {"n": 3}, {"n": 3.0}, {"sign": "-"}, {"sign": "-", "n": 3}, {"w": X}, {"w": None}, {"w": 0.5})
+    ]
+    for args, given in (*calls, *reversed(calls)):
+        wanted = plain(*args, **given)
+        assert compiled(*args, **given).tolist() == wanted.tolist()
+        assert compiled(*args, **given, out=held) is held and held.tolist() == wanted.tolist()
+
+
+def test_a_call_of_operands_alone_is_still_checked():
+    added = bg.jit(lambda *args: sum(args[1:], args[0]))
+    for _ in range(2):
+        assert added(X).tolist() == X.tolist()
+        assert added(X, X).tolist() == (2 * X).tolist()
+        with pytest.raises(bg.BroadcastError):
+            added(X, np.ones(X.size + 1))
+        with pytest.raises(bg.ArgumentError, match="q"):
+            added(X, X, q=1)

@@ -36,8 +36,9 @@ from .variants import (
 __all__ = ["nested_loops", "one_variant", "plain_loops", "schedule"]
 
 # Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside. Divisions
-# and square roots do not count: with 512 bits an Intel core runs more slowly, and its divider with it (by a tenth).
-_LIGHT_TENTHS_NS = 2.0
+# and square roots do not count: with 512 bits an Intel core runs more slowly, and its divider with it (by a tenth). Of
+# lanes of 64 bits each op counts twice, but as much is moved by half as many ops.
+_LIGHT_TENTHS_NS, _LIGHT_TENTHS_NS_64 = 1.5, 2.0
 # Bytes for all tiles of a nest, which standalone C keeps on its stack.
 _TILE_BYTES = 16 * 1024
 
@@ -264,4 +265,5 @@ def _is_light(nest: Nest, costs: tuple[float, ...]) -> bool:
         if statement.dtype.kind != "float" or not statement.op.floats.in_divider
     )
     halves = any(dtype.is_float16 for dtype in elements | values)
-    return others <= _LIGHT_TENTHS_NS and alike and not selects and not halves
+    most = _LIGHT_TENTHS_NS_64 if any(dtype.bits == 64 for dtype in elements | values) else _LIGHT_TENTHS_NS
+    return others <= most and alike and not selects and not halves
