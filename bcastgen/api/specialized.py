@@ -4,7 +4,8 @@ In: a call.  Out: the call of the kernel that was made for its static values.
 
     f(x, mode="a")  ->  the kernel of (x) for mode "a"         obj.scaled(x)  ->  that for the numbers read from obj
 
-Only functions with such parameters come here; a call binds its arguments in Python.
+Functions with such parameters come here, those of ``*args``, and those with parameters that calls leave out by None.
+The first call of each form binds its arguments as Python does; the form says where later ones have them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .parameters import Make, Parameters
 
 __all__ = ["SpecializedKernel"]
 
-# How many forms of calls a function keeps; the others are bound anew at each call.
+# For how many numbers of arguments and lists of keywords a function keeps forms; other calls are bound anew each time.
 _MOST_FORMS = 64
 _PLAIN = (bool, int, float, str, type(None), np.generic)
 
@@ -44,13 +45,13 @@ class _Source(NamedTuple):
 
 
 class _CallForm(NamedTuple):
-    """How calls with a number of arguments and certain keywords are taken apart.
+    """Where calls of one number of arguments, and of the same keywords in the same order, have what a kernel takes.
 
     Attributes
     ----------
     names, operands : the operands, and where they are.
     given : the values that pick a kernel, by parameter.
-    optional : the parameters that are left out by None, each with whether it is in these calls.
+    optional : the arguments that may be None to leave an operand out, each with whether it is None in these calls.
     keywords : the keywords that go on to the kernel.
     """
 
@@ -61,7 +62,7 @@ class _CallForm(NamedTuple):
     keywords: tuple[str, ...]
 
     def serves(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
-        """Whether a call leaves out the same parameters."""
+        """Whether a call leaves out the operands that the calls of this form leave out."""
         return not self.optional or all((one.of(args, by_name) is None) == is_none for one, is_none in self.optional)
 
     def takes_all(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
@@ -91,7 +92,7 @@ class SpecializedKernel:
         self._make = make
         self._kernels: dict[Any, Kernel] = {}
         self._by_object: dict[Any, list[tuple[dict[str, Any], Kernel]]] = {}
-        self._forms: dict[tuple[int | str, ...], _CallForm] = {}
+        self._forms: dict[tuple[int | str, ...], tuple[_CallForm, ...]] = {}
         # The kernels of calls whose arguments are its operands in order, so that nothing has to be taken apart.
         self._of_all_arguments: dict[tuple[int | str, ...], Kernel] = {}
         self._latest: Kernel | None = None
@@ -104,17 +105,19 @@ class SpecializedKernel:
         if kernel is not None:
             self._latest = kernel
             return kernel(*args, **by_name)
-        form = self._forms.get(key)
-        if form is None or not form.serves(args, by_name):
+        for form in self._forms.get(key, ()):
+            if form.serves(args, by_name):
+                break
+        else:
             form = self._form(key, args, by_name)
         operands, given, keywords = form.of(args, by_name)
         kernel = self._latest = self._kernel(form.names, given)
-        if form.takes_all(args, by_name):
+        if form.takes_all(args, by_name) and key in self._forms:
             self._of_all_arguments[key] = kernel
         return kernel(*operands, **keywords)
 
     def _form(self, key: tuple[int | str, ...], args: tuple[Any, ...], by_name: dict[str, Any]) -> _CallForm:
-        """Return the form of a call, and keep it for calls with as many arguments and the same keywords."""
+        """Return the form of a call, and keep it for calls with as many arguments and the same list of keywords."""
         own = self._parameters.signature.parameters
         keywords = tuple(name for name in (*KEYWORDS, "out") if name in by_name and name not in own)
         try:
@@ -132,15 +135,15 @@ class SpecializedKernel:
                 continue
             is_place = parameter.kind is not Parameter.KEYWORD_ONLY and at < len(args)
             source = _Source(at if is_place else name if name in by_name else None, parameter.default)
-            if parameter.default is None and source.at is not None:
+            if parameter.default is None and source.at is not None and name not in self._parameters.static:
                 optional.append((source, bound.arguments[name] is None))
             if self._is_given(parameter, bound.arguments[name]):
                 given.append((name, source))
             else:
                 operands[name] = source
         form = _CallForm(tuple(operands), tuple(operands.values()), tuple(given), tuple(optional), keywords)
-        if len(self._forms) < _MOST_FORMS:
-            self._forms[key] = form
+        if key in self._forms or len(self._forms) < _MOST_FORMS:
+            self._forms[key] = (*self._forms.get(key, ()), form)
         return form
 
     @property

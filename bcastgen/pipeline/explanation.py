@@ -20,7 +20,7 @@ from .stages import MEANINGS
 
 __all__ = ["explain", "own_c", "without_variants"]
 
-# Every stage that has no row is a rewrite.
+# Every stage of a kernel that has no row is one rewrite.
 _OF_A_REWRITE = (
     "a rewrite: its reason, what it changes (values are numbered as above), and the nests after it, numbered anew"
 )

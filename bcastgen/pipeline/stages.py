@@ -15,7 +15,7 @@ __all__ = ["DUMPED", "MEANINGS", "STAGES", "Stages"]
 
 
 class _Stage(NamedTuple):
-    """A stage: its name, what `explain` says it is, whether every kernel has it, and BCASTGEN_DUMP prints it."""
+    """A stage: its name, what `explain` says of it, whether all kernels have it, whether BCASTGEN_DUMP may name it."""
 
     name: str
     says: str
@@ -38,7 +38,7 @@ _ROWS = (
         "the program that computes the shapes of the results, and nothing else; %a is the shape of a",
         dumped=True,
     ),
-    # All rewrites; in a kernel's stages each that changed something stands under its own name.
+    # BCASTGEN_DUMP's name for all rewrites; a kernel's stages have each that changed something under its own name.
     _Stage("rewrite", "each rewrite, and the nests after it", always=False, dumped=True),
     _Stage("other_rewrites", "those that found nothing to change", always=False),
     _Stage(
@@ -54,7 +54,9 @@ _ROWS = (
         dumped=True,
     ),
     _Stage(
-        "ran", "the loops of all binaries, who asked for them, and what calls ran; patterns without a loop, too", False
+        "ran",
+        "the loops of all binaries, who asked for them, and what calls ran; patterns without a loop, too",
+        always=False,
     ),
     _Stage(
         "measured",

@@ -181,7 +181,7 @@ def _block_loops(nest: Nest, loop: InnerLoop, loads: tuple[str, ...], fast: bool
             tuple(_tile_of(nest, at) for at in block.gives),
             _common_case(nest, loop, block, loads, fast, numbers),
             block.pairs,
-            block.asks_ahead,
+            block.prefetches,
         )
         for block in loop.blocks
     )

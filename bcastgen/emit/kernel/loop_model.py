@@ -166,8 +166,8 @@ class BlockLoopView:
 
     It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier loops; it leaves
     the values `given` in tiles of their C types. The last loop gives none, and writes the results. With `pairs` the
-    halves of each group of a block are computed side by side. So many points as it `asks_ahead` begin by asking for the
-    memory of as many later ones; 0: none does.
+    halves of each group of a block are computed side by side. Before each so many points as it
+    `prefetches`, as many points of its operands are prefetched; 0: none.
     """
 
     places: frozenset[int]
@@ -176,7 +176,7 @@ class BlockLoopView:
     given: tuple[tuple[str, str], ...]
     common_case: CommonCaseView | None = None
     pairs: bool = False
-    asks_ahead: int = 0
+    prefetches: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +203,8 @@ class WordsView:
 class LoopView:
     """An inner loop: its name, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `block_loops`, if there are any, compute the same as the body, `block` points at a time, or `group` in pairs; some
-    ask for memory of `ahead` points later.
+    `block_loops`, if there are any, compute the same as the body, `block` points at a time, or `group` in pairs; what
+    is prefetched is `ahead` points later.
     `reads` are the numbers of the values it reads: those of the nest's arrays and, after these, of stages.
     `cost_tenths_ns` is the cost of a point, in whole tenths of a nanosecond. `words` is the body of the variants that
     are `in_words`.

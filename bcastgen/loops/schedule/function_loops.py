@@ -20,15 +20,15 @@ from ..nest import Let, Load, Nest, Value
 from .common_cases import CommonCase, common_case
 from .staging import reads_of, statements_of
 
-__all__ = ["AHEAD", "ASKED_BYTES", "BLOCK", "GROUP", "BlockLoop", "block_loops", "function_loops"]
+__all__ = ["AHEAD", "BLOCK", "GROUP", "BlockLoop", "block_loops", "function_loops"]
 
 # Points of a block: few enough for the L1 cache, enough to pay for the start of a loop.
 BLOCK = 256
 # Points of a group whose halves are computed side by side: few, so that memory is still read as one stream.
 GROUP = 64
-# How many points later the memory lies that a loop with a test asks for, which the test after the next one reads; and
-# how many bytes of an operand it asks for at a time: with fewer, loops over f32 are too short.
-AHEAD, ASKED_BYTES = 2 * BLOCK, 1024
+# A loop with a test prefetches what is so many points ahead, which is what the test after the next one reads; and it
+# does so before each so many bytes of its widest operand: with fewer, loops over f32 are too short.
+AHEAD, _PREFETCHED_BYTES = 2 * BLOCK, 1024
 # The least cost of a function, in tenths of a nanosecond of a 32-bit element (see Op.cost_tenths_ns).
 _FUNCTION_TENTHS_NS = 2.5
 # Four tiles of 8-byte values take 8 KiB, beside the 16 KiB of the plan's own tiles.
@@ -46,7 +46,7 @@ class BlockLoop:
     gives : the statements whose values later loops read.
     common_case : the test for blocks in which its functions take their short forms, or None.
     pairs : whether points are computed two at a time, one from each half of a group.
-    asks_ahead : how many points at a time begin by asking for the memory of as many later ones; 0: none does.
+    prefetches : before each so many points, as many of the operands' are prefetched, `AHEAD` points ahead; 0: none.
     """
 
     reads: tuple[Load | Let, ...]
@@ -54,7 +54,7 @@ class BlockLoop:
     gives: tuple[int, ...]
     common_case: CommonCase | None = None
     pairs: bool = False
-    asks_ahead: int = 0
+    prefetches: int = 0
 
 
 def block_loops(
@@ -78,20 +78,20 @@ def block_loops(
     for loop in function_loops(nest, statements, values, costs):
         case = common_case(nest, loop.statements, fast, variants)
         pairs = _is_in_pairs(nest, loop.statements, case is not None)
-        asked = 0 if case is None or pairs else _asked_points(nest, loop)
-        found.append(replace(loop, common_case=case, pairs=pairs, asks_ahead=asked))
+        ahead = 0 if case is None or pairs else _prefetched_points(nest, loop)
+        found.append(replace(loop, common_case=case, pairs=pairs, prefetches=ahead))
     is_plain = len(found) == 1 and found[0].common_case is None and not found[0].pairs
     return () if is_plain else tuple(found)
 
 
-def _asked_points(nest: Nest, loop: BlockLoop) -> int:
-    """Return how many points at a time ask for the memory of later ones.
+def _prefetched_points(nest: Nest, loop: BlockLoop) -> int:
+    """Return before how many points, each time, as many points of the operands are prefetched.
 
-    The test of a block reads all of it before anything is computed, and then memory would rest. In pairs, points are
+    The test of a block reads all of it before anything is computed, and memory would then rest. In pairs, points are
     read as they are computed.
     """
     widest = max((nest.operands[read.access].dtype.bytes for read in loop.reads if isinstance(read, Load)), default=0)
-    return min(BLOCK, ASKED_BYTES // widest) if widest else 0
+    return min(BLOCK, _PREFETCHED_BYTES // widest) if widest else 0
 
 
 def _is_in_pairs(nest: Nest, statements: frozenset[int], short: bool) -> bool:

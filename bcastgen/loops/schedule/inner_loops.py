@@ -219,9 +219,11 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
             indent = "    "
         if loop.common_case is not None:
             lines += [f"{indent}{line}" for line in _case_lines(nest, loop.common_case)]
-        if loop.asks_ahead:
-            later = f"that of the points {AHEAD} later, which a test reads"
-            lines.append(f"{indent}memory: each {loop.asks_ahead} points ask for {later}")
+        if loop.prefetches:
+            what = f"the operands' memory {AHEAD} points ahead, for the tests"
+            lines.append(
+                f"{indent}prefetch: before each {loop.prefetches} points, {what}; on Intel's CPUs with AVX-512"
+            )
         if loop.pairs:
             pair = f"points i and i + {GROUP // 2} are computed side by side, as each is one long chain"
             lines.append(f"{indent}pairs: where every operand moves, {pair}")

@@ -36,8 +36,8 @@ from .variants import (
 __all__ = ["nested_loops", "one_variant", "plain_loops", "schedule"]
 
 # Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside. Divisions
-# and square roots do not count: with 512 bits an Intel core runs more slowly, and its divider with it (by a tenth). Of
-# lanes of 64 bits each op counts twice, but as much is moved by half as many ops.
+# and square roots do not count: with 512 bits an Intel core runs more slowly, and its divider with it (by a tenth). The
+# second number is for elements of 64 bits, on which an op costs twice as much.
 _LIGHT_TENTHS_NS, _LIGHT_TENTHS_NS_64 = 1.5, 2.0
 # Bytes for all tiles of a nest, which standalone C keeps on its stack.
 _TILE_BYTES = 16 * 1024

@@ -49,8 +49,8 @@ _MORE = "({0} > {1} ? {0} : {1})"
 _NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
 _NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
 _INTEGERS = ("bool", "signed", "unsigned")
-# Floats are compared twice, for NaN, and two selections follow.
-_OF_TWO = {"float": 1.1}
+# Floats are compared twice, as either may be NaN.
+_EXTREMUM_COST = {"float": 1.0}
 _SMALLER, _LARGER = ("minsi", "minui", "andi"), ("maxsi", "maxui", "ori")
 _MINIMUM = _extremum(
     "ole 0",
@@ -120,7 +120,7 @@ EXTREMA: tuple[Op, ...] = (
             {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
             doc,
             representable=True,
-            cost_tenths_ns=_OF_TWO,
+            cost_tenths_ns=_EXTREMUM_COST,
             **facts,
         )
         for name, of_bool, integer, nan, order, doc, facts in (

@@ -253,10 +253,10 @@ def test_no_name_is_a_macro_of_a_standard_header():
     assert sorted(name for name in macros - systems if c_identifier(name) == name) == []
 
 
-def test_operands_may_have_the_names_of_what_asks_for_memory():
+def test_operands_may_have_the_names_of_what_is_prefetched_by():
     """The macro's own names, and those of the loop around it, are no operand's."""
     names = ("byte", "to", "from_", "count", "further")
     values = [np.linspace(-1, 1, 2000) * (at + 1) for at in range(len(names))]
     kernel = bg.from_text(f"({', '.join(f'f64[*] {name}' for name in names)}) -> exp({' + '.join(names)})")
     np.testing.assert_allclose(kernel(*values), np.exp(sum(values)), rtol=1e-15)
-    assert "BCG_ASK_FOR" in kernel.source
+    assert "BCG_PREFETCH" in kernel.source

@@ -181,6 +181,7 @@ def test_stages_stand_still_in_the_places_of_their_operands():
         ("a < b", ["f32[*]"] * 2, False),
         ("where(a, b, c)", ["bool[*]", "f64[*]", "f64[*]"], False),
         ("where(a < b, b, c)", ["f64[*]"] * 3, False),
+        ("maximum(a, b)", ["f64[*]"] * 2, True),
         ("maximum(a, b)", ["f32[*]"] * 2, True),
         ("minimum(maximum(a, b), c)", ["f32[*]"] * 3, False),
         ("a // 7", ["i32[*]"], False),
