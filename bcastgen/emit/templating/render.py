@@ -110,8 +110,8 @@ _PAIRS = """\
 
 
 # A test reads a block at once, and memory rests while it is computed: on a Xeon (Emerald Rapids) f64 exp and log take
-# 0.75 to 0.9 of the time beyond the second cache by this, and up to 1.03 within. This was measured on no other CPU; AMD's
-# alone have SSE4A, and sums that prefetch take longer on Zen 3 and 4.
+# 0.75 to 0.9 of the time beyond the second cache by this, and up to 1.03 within. This was measured on no other CPU;
+# AMD's alone have SSE4A, and sums that prefetch take longer on Zen 3 and 4.
 _PREFETCH = """\
 /* Prefetches so many elements, so many elements further on; there need not be any. Only where this is known to pay. */
 #if defined(__GNUC__) && defined(__AVX512F__) && !defined(__SSE4A__)
