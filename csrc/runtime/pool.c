@@ -1,15 +1,18 @@
 /* pool.c: the threads of pool.h.
  *
- * One word opens a job: it has the job's number and the next index to take. A thread takes an index by a compare and
- * swap of that word, so that a latecomer takes none of a job it does not know, and holds the job open until it has
- * finished the index. Nobody waits for a thread that holds no index, so a worker that the system does not run delays no
- * other.
+ * A job's indices are cut into shares, one a thread, always in the order of the threads: calls over the same arrays
+ * touch the same memory from the same threads, so that it is in their caches and, on machines of several nodes, in the
+ * memory of their node, to which whoever writes a page first has brought it. A thread that has done its share helps
+ * others. pool_shares.inc has the rules by which each index is taken once. No line of memory is written by all threads
+ * but the count of what is finished, to which each adds once for a share.
  *
- * The caller works, too. A worker that is slow to wake finds the job done, so a sleeping worker costs no more than the
- * system call that wakes it. All atomic operations are sequentially consistent: a job takes far longer than they do.
+ * The caller works, too. Threads that sleep are woken along a tree: the caller wakes some, and each of these wakes some
+ * before it works, so that 63 of them do not cost the caller 63 system calls. A worker that is slow to wake finds its
+ * share done by others. All atomic operations are sequentially consistent: a job takes far longer than they do.
  *
  * Linux wakes a thread on its waker's CPU where the others seem to be busy. There it waits until the caller is
  * done, or does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself.
+ * Where there are several nodes, each worker is kept on one: the caller's first, until that has a thread a CPU.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* a file that includes this one after others defines it first */
@@ -44,6 +47,7 @@ void bcg_pool_rouse(int32_t threads) { (void)threads; }
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cpus.inc"
@@ -52,40 +56,51 @@ enum {
     POOL_SPIN_NS = 50000, /* back-to-back calls find a worker awake; a sleeping one takes about as long to wake */
     POOL_ROUSE_NS = 100000, /* calls that follow each other within this time are taken for a series */
     POOL_LOOKS = 32,      /* between two looks at the clock */
-    POOL_FEW = 8,         /* the first workers, which are told where to run; with more of them, some CPU is idle */
+    POOL_FEW = 8,         /* the first workers, which are kept off the caller's CPU; with more, some CPU is idle */
+    POOL_WAKES = 8,       /* the workers that a thread wakes, */
+    POOL_SEATS = 1024,    /* and the most threads of a pool */
     POOL_LINE = 128,      /* bytes that CPUs hand to each other at once */
 };
 
-#define POOL_CLOSED UINT32_C(0xffffffff)      /* the index of a job that is not open */
-#define POOL_MOST ((int64_t)1 << 31)          /* indices of one job; more are several jobs */
+typedef struct pool pool;
 
+/* A thread of the pool. The calling one has number 0. */
 typedef struct {
-    /* The job. Written while it is closed, by the caller that holds `busy`. */
-    _Atomic(bcg_task) task;
-    _Atomic(void *) argument;
+    _Alignas(POOL_LINE) atomic_ullong taken; /* of its share: pool_shares.inc */
+    _Alignas(POOL_LINE) atomic_int sleeps;
+    pthread_mutex_t mutex;
+    pthread_cond_t work;
+    pool *home;
+    pthread_t thread;
+    uint32_t number;
+    int node; /* the place of its node in pool.nodes */
+} pool_seat;
+
+struct pool {
+    /* The job. Written while it is closed, by the caller that holds `busy`; otherwise all threads only read. */
+    _Alignas(POOL_LINE) atomic_ullong open; /* the job's number * 2, and 1 more while there may be work */
+    atomic_uint tasks, shares;
     atomic_ullong float_mode;
     atomic_llong first;
-    atomic_uint tasks, most_workers;
-    atomic_int busy, sleeping, waiting, workers;
+    _Atomic(bcg_task) task;
+    _Atomic(void *) argument;
+    _Alignas(POOL_LINE) atomic_uint finished;
+    _Alignas(POOL_LINE) atomic_int sleeping;
+    _Alignas(POOL_LINE) atomic_int busy, waiting, workers;
     /* Also written by the caller that holds `busy`. */
-    int32_t asked;                 /* the most threads that a call has asked for */
-    int cpu;                       /* the CPU that the first workers may not run on */
-    pthread_t few[POOL_FEW];       /* the first workers */
+    int32_t asked; /* the most threads that a call has asked for */
+    int cpu;       /* the CPU that the first workers may not run on */
     pthread_mutex_t mutex;
-    pthread_cond_t work, ended;
-    char apart[POOL_LINE];
-    atomic_ullong open; /* number of the job << 32 | next index */
-    char apart_too[POOL_LINE];
-    atomic_uint finished;
-} pool;
+    pthread_cond_t ended;
+    _Alignas(POOL_LINE) pool_seat *seats[POOL_SEATS];
+    cpus_nodes nodes;
+};
 
 /* Null if there is none yet. After a fork the child's copy of the parent's pool has no threads, and is abandoned. */
 static _Atomic(pool *) pool_current;
 
-typedef struct {
-    pool *home;
-    uint32_t number;
-} pool_seat;
+#include "pool_mode.inc"
+#include "pool_shares.inc"
 
 static void pool_relax(void)
 {
@@ -96,31 +111,6 @@ static void pool_relax(void)
 #endif
 }
 
-/* How this thread's floating-point unit rounds, traps and treats subnormals. A thread inherits this from its creator
- * and sees no later change, so a job carries its caller's mode. On other machines nothing is done. */
-#if defined(__SSE__)
-static uint64_t pool_float_mode(void) { return __builtin_ia32_stmxcsr() & 0xffc0; }
-
-/* Keeps the flags of exceptions that have been raised so far. */
-static void pool_set_float_mode(uint64_t mode)
-{
-    __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~0xffc0u) | (unsigned)mode);
-}
-#elif defined(__aarch64__)
-static uint64_t pool_float_mode(void)
-{
-    uint64_t mode;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
-    return mode;
-}
-
-static void pool_set_float_mode(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode) : "memory"); }
-#else
-static uint64_t pool_float_mode(void) { return 0; }
-
-static void pool_set_float_mode(uint64_t mode) { (void)mode; }
-#endif
-
 static int64_t pool_now(void)
 {
     struct timespec t;
@@ -128,47 +118,70 @@ static int64_t pool_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Takes the next index of the job that is open, if there is one for this worker; the caller is worker 0. */
-static int pool_take(pool *p, uint32_t number, int64_t *index)
-{
-    unsigned long long open = atomic_load(&p->open);
-    for (;;) {
-        const uint32_t next = (uint32_t)open;
-        if (next == POOL_CLOSED || next >= atomic_load(&p->tasks) || number > atomic_load(&p->most_workers)) return 0;
-        *index = (int64_t)next + atomic_load(&p->first);
-        if (atomic_compare_exchange_weak(&p->open, &open, open + 1)) return 1;
-    }
-}
-
 static int pool_is_done(pool *p) { return atomic_load(&p->finished) == atomic_load(&p->tasks); }
 
-/* Works on the job that is open until no index is left. */
-static void pool_work(pool *p, uint32_t number)
+/* Adds to what is finished. As long as that is missing the job stays, and with it all that is read of it. */
+static void pool_finish(pool *p, const shares_job *job, uint32_t done)
 {
-    int64_t index;
-    const uint64_t own = pool_float_mode();
-    uint64_t mode = own;
-    while (pool_take(p, number, &index)) {
-        /* The fields read here are those of the job that the index was taken from: it stays until that is finished. */
-        const bcg_task task = atomic_load(&p->task);
-        void *const argument = atomic_load(&p->argument);
-        const uint32_t tasks = atomic_load(&p->tasks);
-        const uint64_t wanted = atomic_load(&p->float_mode);
-        if (wanted != mode) pool_set_float_mode(mode = wanted);
-        task(argument, index);
-        if (atomic_fetch_add(&p->finished, 1) + 1 == tasks && atomic_load(&p->waiting)) {
-            pthread_mutex_lock(&p->mutex);
-            pthread_cond_signal(&p->ended);
-            pthread_mutex_unlock(&p->mutex);
-        }
-    }
-    if (mode != own) pool_set_float_mode(own);
+    if (done == 0 || atomic_fetch_add(&p->finished, done) + done != job->tasks || !atomic_load(&p->waiting)) return;
+    pthread_mutex_lock(&p->mutex);
+    pthread_cond_signal(&p->ended);
+    pthread_mutex_unlock(&p->mutex);
 }
 
-static int pool_has_work(pool *p, uint32_t number)
+/* Does what is left of a thread's share. Returns how many indices it took. */
+static uint32_t pool_do_share(pool *p, const shares_job *job, uint32_t share)
 {
-    const uint32_t next = (uint32_t)atomic_load(&p->open);
-    return next != POOL_CLOSED && next < atomic_load(&p->tasks) && number <= atomic_load(&p->most_workers);
+    uint32_t done = 0, index;
+    for (; shares_take(p, job, share, &index); done++) {
+        /* The fields read here are those of the job that the index was taken from. */
+        atomic_load(&p->task)(atomic_load(&p->argument), (int64_t)index + atomic_load(&p->first));
+    }
+    return done;
+}
+
+static void pool_wake(pool_seat *seat)
+{
+    if (!atomic_load(&seat->sleeps)) return;
+    pthread_mutex_lock(&seat->mutex); /* a thread that says it sleeps, but looked before, waits by now */
+    pthread_mutex_unlock(&seat->mutex);
+    pthread_cond_signal(&seat->work);
+}
+
+/* Wakes the threads that a thread of a job of so many has to wake. */
+static void pool_wake_some(pool *p, uint32_t number, uint32_t shares)
+{
+    for (uint32_t next = POOL_WAKES * number + 1; next <= POOL_WAKES * (number + 1) && next < shares; next++) {
+        pool_wake(p->seats[next]);
+    }
+}
+
+/* Works on the job that is open until no index is left. Returns what `open` was then. */
+static unsigned long long pool_work(pool *p, uint32_t number)
+{
+    shares_job job;
+    if (!shares_look(p, number, &job)) return 0;
+    pool_wake_some(p, number, job.shares);
+    const uint64_t own = mode_read(), wanted = atomic_load(&p->float_mode);
+    if (wanted != own) mode_set(wanted);
+    pool_finish(p, &job, pool_do_share(p, &job, number));
+    const int nodes = p->nodes.count > 1;
+    for (int far = 0; far <= nodes; far++) {
+        for (uint32_t step = 1, other = number; step < job.shares; step++) {
+            if (++other == job.shares) other = 0;
+            if (nodes && far != (p->seats[other]->node != p->seats[number]->node)) continue;
+            pool_finish(p, &job, pool_do_share(p, &job, other));
+        }
+    }
+    if (wanted != own) mode_set(own);
+    return job.open;
+}
+
+/* Whether a job is open that a worker belongs to, and has not looked through. */
+static int pool_has_work(pool *p, uint32_t number, unsigned long long seen)
+{
+    const unsigned long long open = atomic_load(&p->open);
+    return open % 2 == 1 && open != seen && number < atomic_load(&p->shares);
 }
 
 static void *pool_worker(void *argument)
@@ -176,22 +189,24 @@ static void *pool_worker(void *argument)
     pool_seat *const seat = argument;
     pool *const p = seat->home;
     const uint32_t number = seat->number;
-    free(seat);
 #ifdef __linux__
     pthread_setname_np(pthread_self(), "bcastgen");
 #endif
-    for (;;) {
-        pool_work(p, number);
+    for (unsigned long long seen = 0;;) {
+        const unsigned long long worked = pool_work(p, number);
+        if (worked != 0) seen = worked;
         if (atomic_load(&pool_current) != p) return NULL; /* a task forked, and this is the child's only thread */
-        for (int64_t until = pool_now() + POOL_SPIN_NS; !pool_has_work(p, number) && pool_now() < until;) {
-            for (int look = 0; look < POOL_LOOKS && !pool_has_work(p, number); look++) pool_relax();
+        for (int64_t until = pool_now() + POOL_SPIN_NS; !pool_has_work(p, number, seen) && pool_now() < until;) {
+            for (int look = 0; look < POOL_LOOKS && !pool_has_work(p, number, seen); look++) pool_relax();
         }
-        if (pool_has_work(p, number)) continue;
-        pthread_mutex_lock(&p->mutex);
-        atomic_fetch_add(&p->sleeping, 1); /* before the look: the opener of a job looks at `sleeping` after that */
-        if (!pool_has_work(p, number)) pthread_cond_wait(&p->work, &p->mutex); /* once: a woken thread spins again */
+        if (pool_has_work(p, number, seen)) continue;
+        pthread_mutex_lock(&seat->mutex);
+        atomic_fetch_add(&p->sleeping, 1);
+        atomic_store(&seat->sleeps, 1); /* before the look: who has a job for it looks at `sleeps` after opening that */
+        if (!pool_has_work(p, number, seen)) pthread_cond_wait(&seat->work, &seat->mutex); /* once: it spins again */
+        atomic_store(&seat->sleeps, 0);
         atomic_fetch_sub(&p->sleeping, 1);
-        pthread_mutex_unlock(&p->mutex);
+        pthread_mutex_unlock(&seat->mutex);
     }
 }
 
@@ -208,37 +223,58 @@ static void pool_prepare(void)
         (void)dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
+static void pool_free(pool *p)
+{
+    free(p->seats[0]);
+    pthread_cond_destroy(&p->ended);
+    pthread_mutex_destroy(&p->mutex);
+    free(p);
+}
+
+static pool_seat *pool_new_seat(pool *p, uint32_t number)
+{
+    pool_seat *const seat = aligned_alloc(POOL_LINE, sizeof *seat);
+    if (seat == NULL) return NULL;
+    memset(seat, 0, sizeof *seat);
+    seat->home = p;
+    seat->number = number;
+    seat->node = cpus_node_of(&p->nodes, (int32_t)number);
+    pthread_mutex_init(&seat->mutex, NULL);
+    pthread_cond_init(&seat->work, NULL);
+    return seat;
+}
+
 static pool *pool_get(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pool *p = atomic_load(&pool_current), *none = NULL;
     if (p != NULL) return p;
     pthread_once(&once, pool_prepare);
-    p = calloc(1, sizeof *p);
+    p = aligned_alloc(POOL_LINE, sizeof *p);
     if (p == NULL) return NULL;
-    atomic_store(&p->open, POOL_CLOSED);
+    memset(p, 0, sizeof *p);
+    atomic_store(&p->open, 2); /* so that the first job's number is none that a seat has */
     pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->ended, NULL);
-    if (atomic_compare_exchange_strong(&pool_current, &none, p)) return p;
-    pthread_cond_destroy(&p->ended);
-    pthread_cond_destroy(&p->work);
-    pthread_mutex_destroy(&p->mutex);
-    free(p);
+    cpus_read_nodes(&p->nodes);
+    p->seats[0] = pool_new_seat(p, 0);
+    if (p->seats[0] != NULL && atomic_compare_exchange_strong(&pool_current, &none, p)) return p;
+    pool_free(p);
     return none;
 }
 
 static int pool_add_worker(pool *p, const pthread_attr_t *attributes)
 {
-    pthread_t thread;
-    pool_seat *seat = malloc(sizeof *seat);
+    const int workers = p->workers;
+    pool_seat *const seat = workers + 1 < POOL_SEATS ? pool_new_seat(p, (uint32_t)workers + 1) : NULL;
     if (seat == NULL) return 0;
-    *seat = (pool_seat){.home = p, .number = (uint32_t)p->workers + 1};
-    if (pthread_create(&thread, attributes, pool_worker, seat) != 0) {
+    p->seats[workers + 1] = seat;
+    if (pthread_create(&seat->thread, attributes, pool_worker, seat) != 0) {
+        p->seats[workers + 1] = NULL;
         free(seat);
         return 0;
     }
-    if (p->workers < POOL_FEW) p->few[p->workers] = thread;
+    cpus_place(seat->thread, &p->nodes, seat->node, -1);
     atomic_fetch_add(&p->workers, 1);
     return 1;
 }
@@ -269,15 +305,9 @@ static void pool_make_room(pool *p)
     const int cpu = cpus_here();
     if (cpu == p->cpu) return;
     p->cpu = cpu;
-    for (int i = 0; i < p->workers && i < POOL_FEW; i++) cpus_forbid(p->few[i], cpu);
-}
-
-static void pool_wake(pool *p)
-{
-    if (atomic_load(&p->sleeping) == 0) return;
-    pthread_mutex_lock(&p->mutex); /* a thread that counted itself as sleeping, but looked before, waits by now */
-    pthread_mutex_unlock(&p->mutex);
-    pthread_cond_broadcast(&p->work);
+    for (int i = 1; i <= p->workers && i <= POOL_FEW; i++) {
+        cpus_place(p->seats[i]->thread, &p->nodes, p->seats[i]->node, cpu);
+    }
 }
 
 /* Waits for the indices that workers hold. If a task has forked, the parent's threads hold them, and the child does not
@@ -295,23 +325,22 @@ static void pool_await(pool *p)
     pthread_mutex_unlock(&p->mutex);
 }
 
-static void pool_job(pool *p, int32_t threads, int64_t first, int64_t tasks, bcg_task task, void *argument)
+static void pool_job(pool *p, int32_t threads, int64_t first, uint32_t tasks, bcg_task task, void *argument)
 {
-    const int64_t most = threads - 1 < tasks - 1 ? threads - 1 : tasks - 1;
+    const uint32_t most = (uint32_t)(threads <= p->workers ? threads : p->workers + 1);
+    const unsigned long long open = atomic_load(&p->open) + 1;
     atomic_store(&p->task, task);
     atomic_store(&p->argument, argument);
-    atomic_store(&p->float_mode, pool_float_mode());
+    atomic_store(&p->float_mode, mode_read());
     atomic_store(&p->first, first);
-    atomic_store(&p->tasks, (unsigned)tasks);
-    atomic_store(&p->most_workers, (unsigned)most);
+    atomic_store(&p->tasks, tasks);
+    atomic_store(&p->shares, most < tasks ? most : tasks);
     atomic_store(&p->finished, 0);
     pool_make_room(p);
-    const unsigned long long number = (atomic_load(&p->open) >> 32) + 1;
-    atomic_store(&p->open, number << 32);
-    pool_wake(p);
-    pool_work(p, 0);
+    atomic_store(&p->open, open);
+    (void)pool_work(p, 0);
     if (!pool_is_done(p)) pool_await(p);
-    atomic_store(&p->open, number << 32 | POOL_CLOSED);
+    atomic_store(&p->open, open + 1);
 }
 
 void bcg_pool_run(int32_t threads, int64_t tasks, bcg_task task, void *argument)
@@ -326,8 +355,9 @@ void bcg_pool_run(int32_t threads, int64_t tasks, bcg_task task, void *argument)
     if (p->workers == 0) {
         pool_serial(0, tasks, task, argument);
     } else {
-        for (int64_t first = 0; first < tasks; first += POOL_MOST) {
-            pool_job(p, threads, first, tasks - first < POOL_MOST ? tasks - first : POOL_MOST, task, argument);
+        for (int64_t first = 0; first < tasks; first += SHARES_MOST) {
+            const int64_t left = tasks - first;
+            pool_job(p, threads, first, (uint32_t)(left < SHARES_MOST ? left : SHARES_MOST), task, argument);
         }
     }
     atomic_store(&p->busy, 0);
@@ -350,7 +380,7 @@ void bcg_pool_rouse(int32_t threads)
     if (p == NULL || !atomic_compare_exchange_strong(&p->busy, &idle, 1)) return;
     if (threads - 1 > p->workers && threads > p->asked) pool_grow(p, threads);
     pool_make_room(p);
-    pool_wake(p);
+    pool_wake_some(p, 0, (uint32_t)(threads <= p->workers ? threads : p->workers + 1));
     atomic_store(&p->busy, 0);
 }
 

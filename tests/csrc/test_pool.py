@@ -275,8 +275,8 @@ static void the_callers_cpu_is_its_own(void)
         check_counted(&t);
         if (pool_current->cpu != sched_getcpu()) continue;
         CHECK(pool_current->workers > 0);
-        for (int i = 0; i < pool_current->workers && i < POOL_FEW; i++) {
-            CHECK(pthread_getaffinity_np(pool_current->few[i], sizeof theirs, &theirs) == 0);
+        for (int i = 1; i <= pool_current->workers && i <= POOL_FEW; i++) {
+            CHECK(pthread_getaffinity_np(pool_current->seats[i]->thread, sizeof theirs, &theirs) == 0);
             CHECK(!CPU_ISSET(pool_current->cpu, &theirs) && CPU_COUNT(&theirs) == CPU_COUNT(&all) - 1);
         }
     }
@@ -293,7 +293,7 @@ static void rouse_until_awake(void)
     for (int tries = 0; tries < 10000 && !bcg_pool_awake(); tries++) {
         bcg_pool_rouse(2);
         bcg_pool_rouse(2);
-        if (!bcg_pool_awake()) usleep(1000);
+        for (int look = 0; look < 100000 && !bcg_pool_awake(); look++) continue; /* it spins for 50 us */
     }
 }
 
@@ -309,6 +309,108 @@ static void workers_wake_for_a_row_of_calls(void)
     rouse_until_awake();
     CHECK(bcg_pool_awake());
 }
+#endif
+
+/* Each task waits for all others, so that none ends before as many threads as tasks are awake. */
+static atomic_int here;
+
+static void meet(void *argument, int64_t index)
+{
+    const int all = *(const int *)argument;
+    (void)index;
+    atomic_fetch_add(&here, 1);
+    while (atomic_load(&here) < all) usleep(50);
+}
+
+static void every_thread_wakes(void)
+{
+    int all = bcg_pool_cpus();
+    for (int round = 0; round < 3; round++) {
+        atomic_store(&here, 0);
+        bcg_pool_run(all, all, meet, &all);
+        CHECK(atomic_load(&here) == all);
+#ifndef BCG_NO_THREADS
+        for (int tries = 0; tries < 10000 && pool_current->sleeping < pool_current->workers; tries++) usleep(1000);
+        CHECK(pool_current->sleeping == all - 1);
+#endif
+    }
+}
+
+#ifdef BCG_NO_THREADS
+static void own_share_then_own_node(void) {}
+static void nodes_are_filled_in_turn(void) {}
+#else
+/* What one thread does of a job, if no other comes: indices in the order in which it takes them. */
+static int64_t order[64];
+static int ordered;
+
+static void note(void *argument, int64_t index)
+{
+    (void)argument;
+    order[ordered++] = index;
+}
+
+static void own_share_then_own_node(void)
+{
+    static const int64_t on_one[] = {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5};
+    static const int64_t on_two[] = {6, 7, 0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (int nodes = 1; nodes <= 2; nodes++) {
+        pool *const p = pool_get();
+        atomic_store(&p->task, note);
+        atomic_store(&p->tasks, 16);
+        atomic_store(&p->shares, 8);
+        atomic_store(&p->finished, 0);
+        p->nodes.count = nodes;
+        for (uint32_t number = 0; number < 8; number++) {
+            if (p->seats[number] == NULL) p->seats[number] = pool_new_seat(p, number);
+            p->seats[number]->node = nodes == 2 && number >= 4;
+        }
+        atomic_fetch_add(&p->open, 1);
+        ordered = 0;
+        CHECK(pool_work(p, 3) == atomic_load(&p->open) && ordered == 16 && pool_is_done(p));
+        CHECK(memcmp(order, nodes == 1 ? on_one : on_two, sizeof on_one) == 0);
+        atomic_fetch_add(&p->open, 1);
+    }
+}
+
+#ifdef __linux__
+/* CPUS_NODES has two sockets of 16 cores with two threads each, of which the second has no CPU that is free. */
+static void nodes_are_filled_in_turn(void)
+{
+#ifdef CPUS_NODES_ARE_MADE
+    static cpus_nodes nodes;
+    cpu_set_t list, theirs;
+    CHECK(cpus_read_list(CPUS_NODES "/node0/cpulist", &list) && CPU_COUNT(&list) == 32);
+    CHECK(CPU_ISSET(0, &list) && CPU_ISSET(15, &list) && !CPU_ISSET(16, &list) && CPU_ISSET(47, &list));
+    CHECK(!cpus_read_list(CPUS_NODES "/node7/cpulist", &list) && CPU_COUNT(&list) == 0);
+    nodes.count = 2;
+    CHECK(cpus_read_list(CPUS_NODES "/node0/cpulist", &nodes.cpus[0]));
+    CHECK(cpus_read_list(CPUS_NODES "/node1/cpulist", &nodes.cpus[1]));
+    for (int thread = 0; thread < 200; thread++) CHECK(cpus_node_of(&nodes, thread) == thread / 32 % 2);
+
+    /* Of this machine's CPUs the first is a node, and so are the others. A worker stays on its own. */
+    static tally t;
+    if (bcg_pool_cpus() < 2) return;
+    pool *const p = pool_get();
+    CHECK(sched_getaffinity(0, sizeof list, &list) == 0);
+    p->nodes.count = 2;
+    for (int at = 0; at < 2; at++) CPU_ZERO(&p->nodes.cpus[at]);
+    for (int cpu = 0, met = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &list)) CPU_SET(cpu, &p->nodes.cpus[met++ > 0]);
+    }
+    run_counted(&t, 2, 100);
+    check_counted(&t);
+    CHECK(p->workers == 1 && p->seats[0]->node == 0 && p->seats[1]->node == 1);
+    CHECK(pthread_getaffinity_np(p->seats[1]->thread, sizeof theirs, &theirs) == 0);
+    CPU_AND(&list, &theirs, &p->nodes.cpus[1]);
+    if (CPU_EQUAL(&list, &theirs)) return;
+    /* The caller was on the only CPU of that node. */
+    CHECK(CPU_COUNT(&p->nodes.cpus[1]) == 1 && CPU_ISSET(p->cpu, &p->nodes.cpus[1]));
+#endif
+}
+#else
+static void nodes_are_filled_in_turn(void) {}
+#endif
 #endif
 
 static void stay_within(void *argument, int64_t index)
@@ -422,6 +524,9 @@ CHECKS = [
     "grows_with_what_is_asked",
     "the_callers_cpu_is_its_own",
     "workers_wake_for_a_row_of_calls",
+    "every_thread_wakes",
+    "own_share_then_own_node",
+    "nodes_are_filled_in_turn",
     "no_more_threads_than_asked_for",
     "signals_are_the_programs",
     "workers_take_their_own_faults",
@@ -468,6 +573,22 @@ def test_pool(harness: Builder, check: str) -> None:
     run(harness(), check)
 
 
+MANY = "-DCPUS_IN_MASK=64"  # a pool as on a machine of 64 CPUs, on those that there are
+
+
+@pytest.mark.parametrize("check", [check for check in CHECKS if check not in FORKS])
+def test_pool_of_64_threads(harness: Builder, check: str) -> None:
+    run(harness(MANY), check)
+
+
+def test_nodes_of_a_machine_with_two_sockets(harness: Builder, tmp_path: Path) -> None:
+    (tmp_path / "online").write_text("0-1\n")
+    for node, cpus in enumerate(["0-15,32-47", "16-31,48-63"]):
+        (tmp_path / f"node{node}").mkdir()
+        (tmp_path / f"node{node}" / "cpulist").write_text(cpus + "\n")
+    run(harness(f'-DCPUS_NODES="{tmp_path}"', "-DCPUS_NODES_ARE_MADE"), "nodes_are_filled_in_turn")
+
+
 @pytest.mark.parametrize("check", ["every_index_once", "nested_calls", "serial_is_in_order"])
 def test_without_threads_the_caller_does_it_all(harness: Builder, check: str) -> None:
     run(harness("-DBCG_NO_THREADS"), check)
@@ -489,6 +610,12 @@ def test_pool_on_a_machine_of_weak_memory_order(harness: Builder, check: str) ->
 @pytest.mark.parametrize("check", [check for check in CHECKS if check not in FORKS])
 def test_pool_under_the_thread_sanitizer(harness: Builder, check: str) -> None:
     run(harness("-fsanitize=thread"), check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [check for check in CHECKS if check not in FORKS])
+def test_pool_of_64_threads_under_the_thread_sanitizer(harness: Builder, check: str) -> None:
+    run(harness("-fsanitize=thread", MANY), check)
 
 
 @pytest.mark.slow
