@@ -16,14 +16,9 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from .stages import MEANINGS
+from .stages import MEANINGS, REWRITE
 
 __all__ = ["explain", "own_c", "without_variants"]
-
-# Every stage of a kernel that has no row is one rewrite.
-_OF_A_REWRITE = (
-    "a rewrite: its reason, what it changes (values are numbered as above), and the nests after it, numbered anew"
-)
 
 
 def explain(stages: Mapping[str, str], name: str) -> str:
@@ -35,7 +30,7 @@ def explain(stages: Mapping[str, str], name: str) -> str:
     == typed: the dtype of every value, by NumPy's rules; conversions are casts
     expr (a: f32)
     """
-    shown = {stage: (MEANINGS.get(stage, _OF_A_REWRITE), text) for stage, text in stages.items()}
+    shown = {stage: (MEANINGS.get(stage, MEANINGS[REWRITE]), text) for stage, text in stages.items()}
     if "c" in stages:
         front, own = own_c(stages["c"], name)
         left_out = f"{front} lines of types and helpers stand in front (--stage c shows all)"

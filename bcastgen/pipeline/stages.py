@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 from ..core.near_names import did_you_mean
 
-__all__ = ["DUMPED", "MEANINGS", "STAGES", "Stages"]
+__all__ = ["DUMPED", "MEANINGS", "REWRITE", "STAGES", "Stages"]
 
 
 class _Stage(NamedTuple):
@@ -23,6 +23,8 @@ class _Stage(NamedTuple):
     dumped: bool = False
 
 
+# The row of every stage that has none of its own: those are rewrites.
+REWRITE = "rewrite"
 _ROWS = (
     _Stage("constants", "arrays that are part of the kernel", always=False),
     _Stage("expression", "what was written"),
@@ -38,8 +40,13 @@ _ROWS = (
         "the program that computes the shapes of the results, and nothing else; %a is the shape of a",
         dumped=True,
     ),
-    # BCASTGEN_DUMP's name for all rewrites; a kernel's stages have each that changed something under its own name.
-    _Stage("rewrite", "each rewrite, and the nests after it", always=False, dumped=True),
+    # BCASTGEN_DUMP's name for all of them; a kernel's stages have each that changed something under its own name.
+    _Stage(
+        REWRITE,
+        "a rewrite: its reason, what it changes (values are numbered as above), and the nests after it, numbered anew",
+        always=False,
+        dumped=True,
+    ),
     _Stage("other_rewrites", "those that found nothing to change", always=False),
     _Stage(
         "schedule",

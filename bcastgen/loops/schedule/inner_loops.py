@@ -222,7 +222,7 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
         if loop.prefetches:
             what = f"the operands' memory {AHEAD} points ahead, for the tests"
             lines.append(
-                f"{indent}prefetch: before each {loop.prefetches} points, {what}; on Intel's CPUs with AVX-512"
+                f"{indent}prefetch: before each {loop.prefetches} points, {what}; where the C finds AVX-512 and no SSE4A"
             )
         if loop.pairs:
             pair = f"points i and i + {GROUP // 2} are computed side by side, as each is one long chain"
