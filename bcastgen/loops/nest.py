@@ -277,6 +277,19 @@ def users_of(nest: Nest) -> dict[Value, set[int]]:
     return users
 
 
+def read_operands(nest: Nest) -> set[int]:
+    """Return the places of the operands whose elements a nest reads.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> read_operands(from_text("(f32[?] a, f32[?] b) -> a * b").compilation.program.nests[0])
+    {0, 1}
+    """
+    read = (*(value for statement in nest.body for value in statement.operands), *nest.stores)
+    return {value.access for value in read if isinstance(value, Load)}
+
+
 def made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple[frozenset[int], set[Value]]:
     """Return which of these statements the values are computed from, and the values with all that these read."""
     found = set(values)

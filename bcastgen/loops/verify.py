@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..core.dtypes import DType
 from ..core.errors import BcastgenError
 from ..expr.nodes import Constant
-from .nest import Access, Let, Load, Nest, Statement, Value
+from .nest import Access, Let, Load, Nest, Statement, Value, read_operands
 
 __all__ = ["verify"]
 
@@ -34,6 +34,9 @@ def verify(nest: Nest) -> None:
         _statement(nest, at, statement)
     if len(nest.stores) != len(nest.results):
         raise BcastgenError(f"{len(nest.results)} results have {len(nest.stores)} stores")
+    unread = set(range(len(nest.operands))) - read_operands(nest)
+    if unread:
+        raise BcastgenError(f"nothing reads {nest.labels[min(unread)]}: an operand whose extents count is in `shapes`")
     for access, value in zip(nest.results, nest.stores, strict=True):
         _value(nest, value, access.dtype, len(nest.body), f"the store to {access.name}")
 

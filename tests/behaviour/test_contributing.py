@@ -173,18 +173,54 @@ def test_what_the_page_adds_does_what_it_shows(title, extended):
     run(extended, EXAMPLES, shown)
 
 
+def test_what_the_page_adds_keeps_to_the_style(extended):
+    shutil.copy(ROOT / "pyproject.toml", extended / "pyproject.toml")
+    pytest.importorskip("ruff", reason="the extra dev has ruff, the extra test has not")
+    made = "_templates.py,_ffi.py"
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--extend-exclude", made, "bcastgen"]
+    done = subprocess.run(command, cwd=extended, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def tests_of(extended):
+    """Put the tests that the page names beside what it adds."""
+    for name in ("tests/behaviour/test_cases.py", "tests/ops/test_facts.py", "tests/conftest.py", "pyproject.toml"):
+        (extended / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, extended / name)
+    shutil.copytree(ROOT / "tests" / "support", extended / "tests" / "support", dirs_exist_ok=True)
+
+
+def run_tests(extended, command):
+    done = subprocess.run(
+        command, shell=True, cwd=extended, env=environment(extended), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
+
+
+SAFE = f"{sys.executable}{' -P' if sys.version_info >= (3, 11) else ''} -m pytest"
+
+
+@pytest.mark.slow
+def test_what_the_page_says_of_its_op_holds(extended):
+    tests_of(extended)
+    run_tests(extended, f"{SAFE} tests/ops/test_facts.py -k relu")
+
+
+@pytest.mark.slow
+def test_the_c_of_the_page_s_rewrite_has_no_warning(extended):
+    tests_of(extended)
+    case = extended / "tests" / "cases" / "choice.case"
+    case.write_text("program (bool[?] m, f32[?] x) -> where(m, x, x) + 1\n")
+    run_tests(extended, f"BCASTGEN_UPDATE_CASES=1 {SAFE} tests/behaviour/test_cases.py -k choice")
+    run_tests(extended, f"{SAFE} tests/behaviour/test_cases.py -k choice")
+    assert "== same_choice\n" in case.read_text()
+
+
 @pytest.mark.slow
 def test_the_page_s_golden_is_written_and_then_compared(extended):
     (command,) = [text for _, language, text in blocks(SECTIONS["A golden"]) if language == "sh"]
-    for name in ("tests/behaviour/test_cases.py", "tests/conftest.py", "pyproject.toml"):
-        (extended / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, extended / name)
-    shutil.copytree(ROOT / "tests" / "support", extended / "tests" / "support")
-    safe = " -P" if sys.version_info >= (3, 11) else ""
-    command = command.strip().replace(".venv/bin/python", f"{sys.executable}{safe}")
+    tests_of(extended)
+    command = command.strip().replace(".venv/bin/python -m pytest", SAFE)
     for line in (command, command.removeprefix("BCASTGEN_UPDATE_CASES=1 ")):
-        done = subprocess.run(
-            line, shell=True, cwd=extended, env=environment(extended), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
+        run_tests(extended, line)
         assert "== c\n" in (extended / "tests" / "cases" / "shown.case").read_text()

@@ -68,6 +68,7 @@ def test_the_nest_that_the_cases_break():
         (replace(NEST, stores=(Let(5),)), "the store to r reads t5, which is not computed before it"),
         (replace(NEST, stores=(Constant(True, BOOL),)), "the store to r reads True:bool of bool as f32"),
         (replace(NEST, stores=()), "1 results have 0 stores"),
+        (replace(NEST, body=NEST.body[:1], stores=(THREE,)), "nothing reads b: an operand whose extents count is in"),
         (with_map(domain_rank=3), "the map of a, .* is not over the domain"),
         (with_map(open_domain=True), "the map of a, .* is not over the domain"),
         (with_map(indices=(Index(0),)), "the map of a, .* is not for 2 dims"),

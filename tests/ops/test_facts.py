@@ -167,6 +167,8 @@ def check_flips(op, statement, given, count, random):
 def test_any_width_that_holds_operands_and_result_gives_the_same(op):
     for narrow, wide in itertools.product(("i8", "u8"), ("i16", "i32", "i64")):
         typed = loops_of(op, dtype(narrow))
+        # A narrowed statement gives the dtype it computes in, or a bool.
+        assert not typed[1].is_integer or typed[1] is typed[0][-1], f"{op.name} gives {typed[1]} at any width"
         values = [values_of(dtype(narrow), op.arity)] * op.arity
         short = evaluated(op, typed[1], *grid(*values)).astype(np.int64)
         long = evaluated(op, None, *grid(*(own.astype(dtype(wide).np) for own in values))).astype(np.int64)

@@ -3,6 +3,8 @@
 In: a nest, and the statements that replace others.  Out: a nest whose values are renumbered.
 
     {1: (x, y)}   ->   t0, x, y, ...: users of t1 read y; values that only t1 used are dropped
+
+An operand that nothing reads any more still has extents that count: it is one of the nest's `shapes` then.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Mapping
 from ...core.dtypes import DType
 from ...core.frozen import replace
 from ...ops.table import CAST
-from ..nest import Let, Nest, Statement, Value
+from ..nest import Let, Load, Nest, Statement, Value, read_operands
 
 __all__ = ["BodyBuilder", "cast_of", "rebuilt"]
 
@@ -70,4 +72,21 @@ def rebuilt(nest: Nest, replacements: Mapping[int, tuple[Statement, ...] | Value
                 continue
             for one in new:
                 stands[Let(at)] = body.append(replace(one, operands=tuple(map(now, one.operands))))
-    return replace(nest, body=tuple(body.statements), stores=tuple(map(now, nest.stores)))
+    return _without_unread(replace(nest, body=tuple(body.statements), stores=tuple(map(now, nest.stores))))
+
+
+def _without_unread(nest: Nest) -> Nest:
+    """Return a nest that has operands of which nothing is read but extents among its shapes."""
+    read = sorted(read_operands(nest))
+    if len(read) == len(nest.operands):
+        return nest
+    new: dict[Value, Value] = {Load(access): Load(at) for at, access in enumerate(read)}
+    body = tuple(replace(one, operands=tuple(new.get(value, value) for value in one.operands)) for one in nest.body)
+    unread = (access for at, access in enumerate(nest.operands) if at not in read)
+    return replace(
+        nest,
+        operands=tuple(nest.operands[at] for at in read),
+        body=body,
+        stores=tuple(new.get(value, value) for value in nest.stores),
+        shapes=(*nest.shapes, *unread),
+    )

@@ -220,10 +220,8 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
         if loop.common_case is not None:
             lines += [f"{indent}{line}" for line in _case_lines(nest, loop.common_case)]
         if loop.prefetches:
-            what = f"the operands' memory {AHEAD} points ahead, for the tests"
-            lines.append(
-                f"{indent}prefetch: before each {loop.prefetches} points, {what}; where the C finds AVX-512 and no SSE4A"
-            )
+            what = f"the operands' memory {AHEAD} points ahead, for the tests; where the C finds AVX-512 and no SSE4A"
+            lines.append(f"{indent}prefetch: before each {loop.prefetches} points, {what}")
         if loop.pairs:
             pair = f"points i and i + {GROUP // 2} are computed side by side, as each is one long chain"
             lines.append(f"{indent}pairs: where every operand moves, {pair}")

@@ -13,6 +13,8 @@ from bcastgen.core.dtypes import DTYPES
 from bcastgen.mlir.tosa.table import TOSA_OPS, find_tosa
 from bcastgen.ops.dtype_rules import compare
 from bcastgen.ops.table import OPS
+from mlir_texts import OPS as TEXTS
+from verdicts import KINDS
 
 MLIR_OPT = shutil.which("mlir-opt-22")
 ELEMENTS = [row.mlir for row in DTYPES]
@@ -31,6 +33,17 @@ def test_every_op_of_the_list_is_there():
     assert sorted(row.name for row in TOSA_OPS) == sorted(wanted.split())
     assert find_tosa("int_div") is find_tosa("intdiv")
     assert find_tosa("div") is None
+
+
+# Ops with attributes or further operands: what LLVM's verdicts are compared for has none.
+WITH_ATTRIBUTES = {"arithmetic_right_shift", "clamp", "negate"}
+
+
+def test_every_row_is_among_the_texts_and_the_verdicts_that_upstream_is_asked_for():
+    names = {row.name for row in TOSA_OPS}
+    assert names == {text.split()[0].removeprefix("tosa.") for text in TEXTS if text.startswith("tosa.")} & names
+    assert names == (KINDS.keys() | WITH_ATTRIBUTES) & names
+    assert not KINDS.keys() & WITH_ATTRIBUTES
 
 
 @pytest.mark.parametrize("row", TOSA_OPS, ids=lambda row: row.name)
