@@ -49,8 +49,7 @@ class DType:
     name : our spelling, the one in types and signatures.
     kind : ``"bool"``, ``"signed"``, ``"unsigned"``, ``"float"`` or ``"complex"``.
     bits : width of a value, in bits; in memory it has whole bytes.
-    c : the C type of a value, of a complex number a struct; memory holds a bool as a byte, and a 16-bit float as its
-        bits (``emit.c_text.body.storage_type``).
+    c : the C type of a value, of a complex number a struct.
     mlir : the MLIR element type.
     numpy : the name NumPy knows it by.
     """
@@ -66,6 +65,16 @@ class DType:
     def bytes(self) -> int:
         """Size of one element in bytes."""
         return -(-self.bits // 8)
+
+    @property
+    def c_in_memory(self) -> str:
+        """The C type of an element in memory.
+
+        A bool is a byte, since foreign memory may hold more than 0 and 1; a 16-bit float is its bits.
+        """
+        if self.kind == "bool":
+            return "uint8_t"
+        return "uint16_t" if self.is_float16 else self.c
 
     @property
     def is_storage(self) -> bool:

@@ -18,7 +18,7 @@ import pytest
 
 from base_calls import guards
 from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, resolve_weak
-from bcastgen.emit.c_text.body import loaded, storage_type, stored
+from bcastgen.emit.c_text.body import loaded, stored
 from bcastgen.runtime import base, fallback
 from bcastgen.runtime.library import open_library
 from compile_flags import CONTRACT, SHARED, WARNED
@@ -122,9 +122,9 @@ def storage(kind: DType | Weak) -> DType:
 def plan_sum(call_types: tuple[DType | Weak, ...]) -> Plan:
     """r = a + b + ..., typed as NumPy types it."""
     met = promote(*resolve_weak(call_types))
-    loads = (loaded(f"(IN({at}, {storage_type(storage(kind))}))", storage(kind)) for at, kind in enumerate(call_types))
+    loads = (loaded(f"(IN({at}, {storage(kind).c_in_memory}))", storage(kind)) for at, kind in enumerate(call_types))
     value = stored(f"({met.c})({' + '.join(f'({met.c})({load})' for load in loads)})", met)
-    return (met,), f"OUT(0, {storage_type(met)}) = {value};"
+    return (met,), f"OUT(0, {met.c_in_memory}) = {value};"
 
 
 def fixed(body: str, *results: str) -> Callable[[tuple[DType | Weak, ...]], Plan]:

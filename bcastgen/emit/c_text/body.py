@@ -29,22 +29,11 @@ __all__ = [
     "demand_status",
     "literal",
     "loaded",
-    "storage_type",
     "stored",
     "stored_literal",
     "test_text",
     "value_text",
 ]
-
-
-def storage_type(dtype: DType) -> str:
-    """Return the C type of an element in memory.
-
-    A bool is a byte, since foreign memory may hold more than 0 and 1; a 16-bit float is its bits.
-    """
-    if dtype.kind == "bool":
-        return "uint8_t"
-    return "uint16_t" if dtype.is_float16 else dtype.c
 
 
 def loaded(element: str, dtype: DType) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtypes import DType
-from ..c_text.body import storage_type, stored_literal
+from ..c_text.body import stored_literal
 from ..c_text.names import Namer
 from .model import ConstantView
 
@@ -81,7 +81,7 @@ def constant_views(
                 at,
                 operands[at],
                 names[at],
-                storage_type(dtype),
+                dtype.c_in_memory,
                 f"{prefix}_data_{operands[at]}",
                 f"{prefix}_extents_{operands[at]}",
                 f"{prefix}_strides_{operands[at]}",

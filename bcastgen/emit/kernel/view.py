@@ -16,11 +16,11 @@ from ...loops.analysis.demands import demands_reduced
 from ...loops.guard_program.code import guard_numbers
 from ...loops.guard_program.ir import NestGuards
 from ...loops.guard_program.without_given import without_given
-from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
+from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing, may_be_one, own_dims
 from ...loops.schedule.inner_loops import Schedule
 from ...loops.schedule.outer_loops import SQUARE
 from ...loops.schedule.threads import THREAD_BLOCK
-from ..c_text.body import demand_lines, demand_status, loaded, storage_type
+from ..c_text.body import demand_lines, demand_status, loaded
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix, number_constants
 from ..c_text.references import names
 from .alike import all_alike
@@ -122,7 +122,7 @@ def kernel_view(
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
         ties_of(program.guards, nests, members) if separate else (),
-        not program.reduced and all(_is_aligned(access) for nest in program.nests for access in nest.operands),
+        not program.reduced and all(access.is_aligned for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
         claims=tuple((given_count + c.number, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
@@ -152,10 +152,6 @@ def _constants(
     shown = [name for name, _ in program.operands]
     read = frozenset(array.owner for nest in nests for array in nest.operands)
     return constant_views(prefix, operands, shown, rows, namer, read)
-
-
-def _is_aligned(access: Access) -> bool:
-    return access.positions is None or access.positions == tuple(range(len(access.positions), 0, -1))
 
 
 def words_of(program: LoopProgram) -> frozenset[str]:
@@ -299,18 +295,16 @@ def _array_view(
     again = any(other.number == access.number for other in nest.operands[:nest_index]) and not is_result
     name = namer.take(f"{owner}_again") if again else owner
     last = access.map.domain_rank - 1
-    owns = {index.dim: own for own, index in enumerate(access.map.indices) if index.dim is not None}
     dims = []
-    for at in range(access.map.domain_rank):
-        own = owns.get(at)
-        # A result's declared type may give fewer extents than inference.
-        extent = 1 if own is None else (nest.domain.dims[at] if is_result else access.type.dims[own]).extent
-        moves = own is not None and extent != 1
-        reason = f"{access.name}.{own} is 1 or d{at}" if own is not None and access.map.indices[own].stretches else ""
+    for at, own in enumerate(own_dims(nest, access, is_result)):
+        if own is None:
+            dims.append(DimView(at, None, False, "", "", ""))
+            continue
+        extent = (nest.domain.dims[at] if is_result else access.type.dims[own]).extent
+        reason = f"{access.name}.{own} is 1 or d{at}" if access.map.indices[own].stretches else ""
         row = f"{name}_row" if at == last - 1 else f"{name}_at{at}"
-        names = (namer.take(f"{name}_d{at}"), namer.take(row)) if moves else ("", "")
-        selects = extent is None and _may_be_one(nest, access, at, own, is_result)
-        dims.append(DimView(at, own if moves else None, selects, reason, *names))
+        selects = extent is None and may_be_one(nest, access, own, is_result)
+        dims.append(DimView(at, own, selects, reason, namer.take(f"{name}_d{at}"), namer.take(row)))
     number = access.number + (len(members.operands) if is_result else 0)
     return ArrayView(
         name=name,
@@ -322,7 +316,7 @@ def _array_view(
         pointer=members.pointer(access.number, is_result),
         member=members.member(access.number, is_result),
         rank=None if access.type.unranked or (nest.domain.open and is_result) else len(access.map.indices),
-        c=storage_type(access.dtype),
+        c=access.dtype.c_in_memory,
         value_c=access.dtype.c,
         loaded=loaded("{}", access.dtype),
         bytes=access.dtype.bytes,
@@ -331,18 +325,9 @@ def _array_view(
         step=namer.take(f"{name}_step"),
         map_name=namer.take(f"{name}_dims"),
         dims=tuple(dims),
-        mapped=not _is_aligned(access),
+        mapped=not access.is_aligned,
         is_constant=not is_result and members.is_constant(access.number),
     )
-
-
-def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result: bool) -> bool:
-    """Whether the extent of an array's dim may prove to be 1, in which case its stride in memory means nothing."""
-    if is_result or own is None:
-        return nest.domain.dims[at].can_be_one
-    # A dim that does not stretch has the domain's extent, of which more may be known.
-    stretches = access.map.indices[own].stretches
-    return access.type.dims[own].can_be_one and (stretches or nest.domain.dims[at].can_be_one)
 
 
 def _overlap_view(

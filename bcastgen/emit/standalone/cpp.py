@@ -10,7 +10,6 @@ from __future__ import annotations
 from ...core.dtypes import DType
 from ...core.frozen import dataclass
 from ...loops.nest import LoopProgram
-from ..c_text.body import storage_type
 from ..kernel.model import KernelView
 from .documentation import accesses
 
@@ -64,5 +63,5 @@ def _elements(dtype: DType) -> str:
         return f"std::complex<{dtype.part.c}>"
     if dtype.kind == "bool":
         return "bool"
-    c = storage_type(dtype)
+    c = dtype.c_in_memory
     return "bcastgen::half" if dtype.is_float16 else f"std::{c}" if c.endswith("_t") else c

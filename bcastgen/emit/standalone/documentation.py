@@ -15,7 +15,6 @@ from ...core.dtypes import DType
 from ...loops.nest import Access, LoopProgram, Nest
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
-from ..c_text.body import storage_type
 from ..kernel.model import KernelView
 from .shared import MACROS
 
@@ -73,7 +72,7 @@ def _elements(dtype: DType) -> str:
     """Return what an element is in memory."""
     if dtype.is_complex:
         return f"two of {dtype.part.c}"
-    return storage_type(dtype)
+    return dtype.c_in_memory
 
 
 def _extents(program: LoopProgram, nest: Nest, access: Access) -> str:

@@ -16,7 +16,6 @@ from ...core.dtypes import DType
 from ...core.frozen import dataclass, replace
 from ...loops.interpret import Extents
 from ...loops.nest import LoopProgram
-from ..c_text.body import storage_type
 from ..kernel.model import KernelView
 from .cases import Case, cases
 from .shared import MACROS, PREFIX
@@ -89,7 +88,7 @@ class _Array:
     @property
     def c(self) -> str:
         """The C type of its memory."""
-        return self.dtype.part.c if self.dtype.is_complex else storage_type(self.dtype)
+        return self.dtype.part.c if self.dtype.is_complex else self.dtype.c_in_memory
 
     @property
     def is_static(self) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, Sharing, extent_keys
-from ..c_text.body import storage_type
 from ..c_text.names import Namer
 from ..kernel.loop_model import ArrayView, data_check
 from ..kernel.model import KernelView
@@ -119,7 +118,7 @@ class _Loops:
             self.namer.take(f"{array}_strides"),
             tuple(map(" * ".join, factors)),
             dtype.bytes,
-            storage_type(dtype),
+            dtype.c_in_memory,
             known if len(known) == len(dims) else (),
             data_check(dtype),
         )

@@ -12,7 +12,7 @@ What is decided here changes the order of points, never a value: points of a nes
 from __future__ import annotations
 
 from ...core.frozen import dataclass
-from ..nest import Access, Nest
+from ..nest import Nest, own_dims
 
 __all__ = ["SQUARE", "OuterLoops", "outer_loops"]
 
@@ -58,7 +58,7 @@ def outer_loops(nest: Nest, cost: float, shared: bool) -> OuterLoops:
     if last < 1:
         return OuterLoops()
     arrays = [(access, False) for access in nest.operands] + [(access, True) for access in nest.results]
-    owns = [tuple(_own(nest, access, dim, is_result) for dim in range(last + 1)) for access, is_result in arrays]
+    owns = [own_dims(nest, access, is_result) for access, is_result in arrays]
     joined: list[int] = []
     for dim in range(last - 1, -1, -1):
         if nest.domain.dims[dim].extent == 1:
@@ -71,13 +71,6 @@ def outer_loops(nest: Nest, cost: float, shared: bool) -> OuterLoops:
     is_short = not (joined or shared) and square is None and cost <= _SHORT_TENTHS_NS
     short = extent if is_short and extent is not None and 1 < extent <= _SHORT else 0
     return OuterLoops(tuple(joined), short, square)
-
-
-def _own(nest: Nest, access: Access, dim: int, is_result: bool) -> int | None:
-    """Return the dim of an array that moves along a dim of the domain, or None."""
-    own = next((at for at, index in enumerate(access.map.indices) if index.dim == dim), None)
-    extent = None if own is None else (nest.domain.dims[dim] if is_result else access.type.dims[own]).extent
-    return own if extent != 1 else None
 
 
 def _joins(outer: int | None, inner: int | None) -> bool:

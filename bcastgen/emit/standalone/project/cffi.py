@@ -19,7 +19,6 @@ from ....core.dtypes import DType
 from ....core.errors import BcastgenError, statuses
 from ....core.frozen import dataclass
 from ....loops.interpret import result_extents
-from ...c_text.body import storage_type
 from ...kernel.model import KernelView
 from ...templating.render import render_template
 from ..shared import CHECKS, HEADER, MACROS, PREFIX
@@ -135,7 +134,7 @@ def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKerne
 
 
 def _row(name: str, dtype: DType, shown: str) -> RowView:
-    stored = storage_type(dtype).removesuffix("_t") if dtype.is_added else dtype.np.name
+    stored = dtype.c_in_memory.removesuffix("_t") if dtype.is_added else dtype.np.name
     return RowView(name, stored, dtype.numpy if dtype.is_added else None, shown or "None")
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from ....core.dtypes import DType
 from ....core.frozen import dataclass
-from ...c_text.body import storage_type
 from ...c_text.references import names
 from ...c_text.wrap import lay_out
 from ...kernel.constants import data_lines
@@ -190,7 +189,7 @@ def _constants(part: ModulePart, first: int) -> list[ConstantData]:
             strides.insert(0, step)
             step *= max(extent, 1)
         lines = data_lines(values, dtype)
-        made.append(ConstantData(first + at, storage_type(dtype), values.shape, tuple(strides), values.size, lines))
+        made.append(ConstantData(first + at, dtype.c_in_memory, values.shape, tuple(strides), values.size, lines))
     return made
 
 
@@ -212,7 +211,7 @@ def _static_call(kernel: KernelView, dtypes: tuple[DType, ...], numbers: tuple[i
     """Return the statements that call a kernel of the static form, which takes pointers."""
     given = len(kernel.given)
     parts = [
-        f"({'const ' if at < given else ''}{storage_type(dtypes[at])} *)(void *)bcg_main_arrays[{at}].data"
+        f"({'const ' if at < given else ''}{dtypes[at].c_in_memory} *)(void *)bcg_main_arrays[{at}].data"
         for at in numbers
     ]
     call = f"{kernel.function}({', '.join(parts)});"

@@ -113,7 +113,6 @@ def _reference(
 
 
 def _dims(access: Access) -> tuple[int, ...] | None:
-    positions = access.positions
-    if positions is None or positions == tuple(range(len(positions), 0, -1)):
+    if access.positions is None or access.is_aligned:
         return None
-    return tuple(position or 0 for position in positions)
+    return tuple(position or 0 for position in access.positions)
