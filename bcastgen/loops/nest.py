@@ -76,6 +76,11 @@ class Domain:
         """The constraints that are checked at run time."""
         return tuple(decision.constraint for decision in self.decisions if decision.fate == "checked")
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether types show that it has no points."""
+        return any(dim.extent == 0 for dim in self.dims)
+
     def __str__(self) -> str:
         names = [f"d{at}" if dim.extent is None else f"d{at}={dim.extent}" for at, dim in enumerate(self.dims)]
         return f"({', '.join((['...'] if self.open else []) + names)})"
@@ -211,6 +216,13 @@ class Nest:
             before = sum(other.number == access.number for other in self.operands[: len(labels)])
             labels.append(access.name + "'" * before)
         return tuple(labels)
+
+    @property
+    def rounded(self) -> frozenset[int]:
+        """The statements whose values are rounded as they are made; one that is only stored is rounded by the store."""
+        read = {value for statement in self.body for value in statement.operands}
+        rows = enumerate(self.body)
+        return frozenset(at for at, s in rows if Let(at) in read and s.op.rounds(s.operand_dtypes, s.dtype))
 
     def show(self, value: Value) -> str:
         """Spell a value as the dump does."""

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from ..core.dtypes import DType, Weak
 from ..core.errors import BcastgenError, BroadcastError, placed
 from ..core.forks import undivided
+from ..core.frozen import replace
 from ..expr.infer import Typed, infer
 from ..expr.nodes import Expression
 from .options import Options
@@ -234,10 +235,9 @@ class Compilation:
         from ..emit.templating.render import render_kernel
         from ..loops.schedule.program_schedule import compiles_functions_once
 
-        fast = self.options.math == "fast"
-        view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
-        once = compiles_functions_once(self.schedule)
-        return self._dump("c", render_kernel(view, fast, once, self.schedule.light))
+        made = self.schedule
+        view = kernel_view(self.options.name, self.rewritten.program, made, self.banner)
+        return self._dump("c", render_kernel(view, made.fast, compiles_functions_once(made), made.light))
 
     def loop_schedule(self, nest: int, is_staged: bool, stationary: int) -> tuple[int, Schedule]:
         """Stage 5 of one more variant: the number of the nest among all, and its schedule with just this variant.
@@ -261,13 +261,13 @@ class Compilation:
         from ..loops.schedule.program_schedule import compiles_functions_once
 
         place, made = self.loop_schedule(nest, is_staged, stationary)
-        schedules = tuple(made if at == place else one for at, one in enumerate(self.schedules))
-        fast, once = self.options.math == "fast", compiles_functions_once(self.schedule)
-        view = kernel_view(self.options.name, self.rewritten.program, schedules, self.banner, fast=fast)
+        nests = tuple(made if at == place else one for at, one in enumerate(self.schedules))
+        schedule, once = replace(self.schedule, nests=nests), compiles_functions_once(self.schedule)
+        view = kernel_view(self.options.name, self.rewritten.program, schedule, self.banner)
         own = view.nests[place]
         loops = own.staged if is_staged else own.inline
         assert loops is not None
-        return render_loop(view, loops, fast, once, self.schedule.light)
+        return render_loop(view, loops, schedule.fast, once, schedule.light)
 
     def standalone_schedule(self, form: CForm) -> ProgramSchedule:
         """Stage 5 of standalone C: the loops of each nest, as a form of C asks for them."""
@@ -276,7 +276,15 @@ class Compilation:
 
         form.checked()
         vector_bytes = 0 if form.target is None else find_target(form.target).vector_bytes
-        made = standalone_schedule(self.rewritten.program, form.variants, form.is_plain, form.openmp, vector_bytes)
+        made = standalone_schedule(
+            self.rewritten.program,
+            form.variants,
+            form.is_plain,
+            form.openmp,
+            vector_bytes,
+            self.options.math == "fast",
+            form.alignment or 0,
+        )
         return self._dump("standalone_schedule", made)
 
     def standalone_part(
@@ -288,8 +296,8 @@ class Compilation:
         """
         from ..emit.standalone import ModulePart
 
-        program, schedule, fast = self.rewritten.program, self.standalone_schedule(form), self.options.math == "fast"
-        return ModulePart(name, program, schedule, self.typed, constants, fast, self.program, text=text)
+        program, schedule = self.rewritten.program, self.standalone_schedule(form)
+        return ModulePart(name, program, schedule, self.typed, constants, self.program, text=text)
 
     @property
     def banner(self) -> str:

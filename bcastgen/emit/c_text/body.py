@@ -138,7 +138,7 @@ def body_lines(
     See :class:`.Op`.
     """
     lines: list[str] = []
-    read = {value for statement in nest.body for value in statement.operands}
+    rounded = nest.rounded
     for at, statement in enumerate(nest.body):
         if only is not None and at not in only:
             continue
@@ -152,8 +152,7 @@ def body_lines(
         # If a user's C does not compile, the compiler shows this line, and so the op's name.
         label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
         value = bare(_fill(template, texts))
-        # A value that is only stored is rounded by the store.
-        if Let(at) in read and statement.op.rounds(statement.operand_dtypes, statement.dtype):
+        if at in rounded:
             value = f"bcg_round_{statement.dtype}({value})"
         lines.append(f"{label}const {statement.dtype.c} t{at} = {value};")
     return lines

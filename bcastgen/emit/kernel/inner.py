@@ -180,8 +180,9 @@ def _block_loops(nest: Nest, loop: InnerLoop, loads: tuple[str, ...], fast: bool
             tuple(body_lines(nest, loads, block.statements, fast)),
             tuple(_tile_of(nest, at) for at in block.gives),
             _common_case(nest, loop, block, loads, fast, numbers),
-            block.pairs,
+            frozenset(variant.name for variant in loop.variants if block.in_pairs(variant)),
             block.prefetches,
+            _places(loop.reads, block.prefetched),
         )
         for block in loop.blocks
     )
@@ -199,7 +200,6 @@ def _common_case(
     for test in case.tests:
         limits.setdefault((test.c, test_text(nest, test, loads)), []).append(test.limit)
     return CommonCaseView(
-        # Statements with a short form use it, since it is right for the common case.
         tuple(body_lines(nest, loads, case.statements, fast, case.short)),
         tuple(RangeTestView(next(numbers), *number, tuple(most)) for number, most in limits.items()),
         _places(loop.reads, own),
@@ -265,7 +265,7 @@ def _tile_view(nest: Nest, value: int, nest_index: int, namer: Namer) -> ArrayVi
 def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[VariantView, ...]:
     views = []
     for variant in loop.variants:
-        kinds = (*variant.operands, *((variant.results,) * (len(arrays) - len(loop.reads))))
+        kinds = variant.classes(len(arrays))
         strides = tuple(
             (array.nest_index, 0 if kind == ZERO else array.bytes)
             for array, kind in zip(arrays, kinds, strict=True)
@@ -273,5 +273,7 @@ def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[Vari
         )
         in_words = loop.words is not None and variant in loop.words.variants
         hint = f"{VECTORS}({variant.lanes})" if variant.lanes else INDEPENDENT
-        views.append(VariantView(variant.name, kinds, strides, hint, variant.moves, in_words))
+        views.append(
+            VariantView(variant.name, kinds, strides, hint if variant.hinted else "", in_words, aligned=variant.aligned)
+        )
     return tuple(views)

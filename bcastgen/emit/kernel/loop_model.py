@@ -52,8 +52,7 @@ class ArrayView:
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
     `is_widened` says that an inner loop has floats where memory has 16-bit ones; the loop's caller converts them.
     `spelled_number` is the C of `number`; `checked` names the function that checks its data and strides.
-    `alignment` is that of its rows, in bytes, as far as callers promise one, else 0; `is_aligned` says that so are the
-    parts of rows that inner loops begin at.
+    `alignment` is that of its rows, in bytes, as far as callers promise one, else 0.
     """
 
     name: str
@@ -78,7 +77,6 @@ class ArrayView:
     spelled_number: str = ""
     checked: str = ""
     alignment: int = 0
-    is_aligned: bool = False
 
     @property
     def described(self) -> str:
@@ -105,18 +103,18 @@ class ArrayView:
 class VariantView:
     """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
 
-    `hint` is the macro in front of its loops: it says that iterations are independent, or also how many a vector holds.
-    Blocks that go in pairs do so only if all operands are `moving`. `in_words` says that it computes a word of bytes at
-    a time. `sides` are its two loops if a condition is one value along it.
+    `hint` is the macro in front of its loops, if any: it says that iterations are independent, or also how many a
+    vector holds. `in_words` says that it computes a word of bytes at a time. `sides` are its two loops if a condition
+    is one value along it. `aligned` are the places of the arrays that it takes to be aligned.
     """
 
     name: str
     kinds: tuple[str, ...]
     strides: tuple[tuple[int, int], ...]
     hint: str
-    moving: bool
     in_words: bool = False
     sides: SidesView | None = None
+    aligned: tuple[int, ...] = ()
 
     @property
     def stationary(self) -> str:
@@ -165,9 +163,9 @@ class BlockLoopView:
     """A loop over a block of points: it computes all of a body, or a part of it if one function waits for another.
 
     It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier loops; it leaves
-    the values `given` in tiles of their C types. The last loop gives none, and writes the results. With `pairs` the
-    halves of each group of a block are computed side by side. Before each so many points as it
-    `prefetches`, as many points of its operands are prefetched; 0: none.
+    the values `given` in tiles of their C types. The last loop gives none, and writes the results. In the variants
+    whose names are in `pairs`, the halves of each group of a block are computed side by side. Before each so many
+    points as it `prefetches`, as many points of the arrays at the places `prefetched` are prefetched; 0: none.
     """
 
     places: frozenset[int]
@@ -175,8 +173,9 @@ class BlockLoopView:
     body: tuple[str, ...]
     given: tuple[tuple[str, str], ...]
     common_case: CommonCaseView | None = None
-    pairs: bool = False
+    pairs: frozenset[str] = frozenset()
     prefetches: int = 0
+    prefetched: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates on
 from __future__ import annotations
 
 from ...core.frozen import dataclass
-from ...loops.schedule.outer_loops import SQUARE, OuterLoops
+from ...loops.schedule.outer_loops import PLANNED, OuterLoops
 from ...loops.schedule.shared_rows import SharedPass
 from ...loops.schedule.threads import Threads
 from ..c_text.names import constant_prefix
@@ -80,8 +80,7 @@ class NestView:
     demands_reduced : whether the condition depends on the results of reductions.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
-    shared_pass, tile_points, threads, outer : as its schedule has them.
-    copies : whether its only result is its only operand as it is.
+    shared_pass, walk, block_points, threads, outer, copies : as its schedule has them.
     """
 
     name: str
@@ -106,7 +105,8 @@ class NestView:
     alike: bool = False
     reductions: tuple[ReductionView, ...] = ()
     shared_pass: SharedPass | None = None
-    tile_points: int = 0
+    walk: str = PLANNED
+    block_points: int = 0
     threads: Threads | None = None
     outer: OuterLoops = OuterLoops()
     copies: bool = False
@@ -124,11 +124,6 @@ class NestView:
     def points(self) -> str:
         """The C of the number of its points."""
         return " * ".join(f"d{at}" for at, extent in enumerate(self.extents) if extent != 1)
-
-    @property
-    def side(self) -> int:
-        """The points of a square's side."""
-        return SQUARE
 
     @property
     def loops(self) -> tuple[LoopView, ...]:
@@ -267,7 +262,7 @@ class KernelView:
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     sized : the shape functions that compute extents of ops' results; no caller passes their slots.
     reduced : the reductions, of the first results; what they give are the last operands.
-    places : the operands whose memory each result may take, where nests share loops; None where its nest says so.
+    in_place : in standalone C, each result, and the operands whose memory it may take.
     workspace : the name of the parameter for memory that the kernel needs; empty if it needs none.
     numbers : the constants of the header for the numbers of a diagnostic, in their order, if it has any.
     guards, guards_text : in a kernel of the JIT, the guards that csrc/runtime/guards.c runs, as numbers and as text.
@@ -294,7 +289,7 @@ class KernelView:
     extent_arrays: tuple[tuple[str, str], ...] = ()
     sized: SizesView | None = None
     reduced: tuple[ReductionView, ...] = ()
-    places: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    in_place: tuple[tuple[str, tuple[str, ...]], ...] = ()
     workspace: str = ""
     numbers: tuple[str, ...] = ()
     guards: tuple[int, ...] = ()
@@ -373,14 +368,6 @@ class KernelView:
         """By number, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
         found = {array.number: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
         return tuple(found.get(at, 0) for at in range(len(self.arrays)))
-
-    @property
-    def in_place(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The operands whose memory each result may take."""
-        if self.places is not None:
-            return self.places
-        pairs = [(o.result.name, o.other.name) for nest in self.nests for o in nest.overlaps if o.same]
-        return tuple((r.name, tuple(other for result, other in pairs if result == r.name)) for r in self.results)
 
 
 def _taken(name: str, values: ValuesView | None) -> str:

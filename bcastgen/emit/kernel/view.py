@@ -7,7 +7,7 @@ In: a loop program and its schedules.  Out: a :class:`KernelView`; templates onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
@@ -16,10 +16,9 @@ from ...loops.analysis.demands import demands_reduced
 from ...loops.guard_program.code import guard_numbers
 from ...loops.guard_program.ir import NestGuards
 from ...loops.guard_program.without_given import without_given
-from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing, may_be_one, own_dims
+from ...loops.nest import Access, LoopProgram, Nest, Reducing, may_be_one, own_dims
 from ...loops.schedule.inner_loops import Schedule
-from ...loops.schedule.outer_loops import SQUARE
-from ...loops.schedule.threads import THREAD_BLOCK
+from ...loops.schedule.program_schedule import ProgramSchedule
 from ..c_text.body import demand_lines, demand_status, loaded
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix, number_constants
 from ..c_text.references import names
@@ -41,26 +40,22 @@ __all__ = ["kernel_view", "words_of"]
 def kernel_view(
     name: str,
     program: LoopProgram,
-    schedules: tuple[Schedule, ...],
+    schedule: ProgramSchedule,
     banner: str,
     separate: bool = False,
     constants: Sequence[np.ndarray[Any, Any]] = (),
-    fast: bool = False,
     identifiers: tuple[str, str, str] | None = None,
     taken: set[str] | None = None,
-    alignment: int = 0,
 ) -> KernelView:
     """Decide every name and line of a kernel.
 
     Parameters
     ----------
     name : the kernel's name.
-    program, schedules : the nests, and the inner loops of each.
+    program, schedule : the nests, and the loops of each.
     banner : the comment that the file starts with.
     separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
     constants : the values of the program's constant arrays, if they are part of the C.
-    fast : whether functions take their fast forms.
-    alignment : what callers promise of rows, in bytes.
     identifiers : in a module of C, the module's prefix, the kernel's prefix, and the name of its function.
     taken : if the numbers of a diagnostic get constants, the names that these may not have; theirs are added.
     """
@@ -88,12 +83,11 @@ def kernel_view(
         _nest_view(
             program,
             at,
-            schedules[at],
+            schedule.nests[at],
             prefix if len(program.nests) == 1 else f"{prefix}_{at}",
             members,
             namer,
-            fast,
-            alignment,
+            schedule.fast,
         )
         for at in range(len(program.nests))
     )
@@ -122,7 +116,7 @@ def kernel_view(
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
         ties_of(program.guards, nests, members) if separate else (),
-        not program.reduced and all(access.is_aligned for nest in program.nests for access in nest.operands),
+        schedule.aligned,
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
         claims=tuple((given_count + c.number, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
@@ -132,9 +126,23 @@ def kernel_view(
         extents=program.extents,
         extent_arrays=tuple((operands[at], local) for at, local in extents.items()),
         reduced=tuple(one for nest in nests for one in nest.reductions),
+        in_place=_in_place(schedule, operands, results) if separate else (),
         guards=() if separate else tuple(guard_numbers(program.guards, are_arrays=True)),
         guards_text="" if separate else str(program.guards),
     )
+
+
+def _in_place(
+    schedule: ProgramSchedule, operands: tuple[str, ...], results: tuple[str, ...]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the name of each result that is stored, with those of the operands that it may be itself."""
+    found = {
+        result.number: tuple(operands[number] for number in numbers)
+        for scheduled in schedule.nests
+        if not scheduled.nest.reduced
+        for result, numbers in zip(scheduled.nest.results, scheduled.in_place, strict=True)
+    }
+    return tuple((results[number], found[number]) for number in sorted(found))
 
 
 def _constants(
@@ -170,7 +178,6 @@ def _nest_view(
     members: Members,
     kernel_namer: Namer,
     fast: bool,
-    alignment: int,
 ) -> NestView:
     """Return the view of one nest: with names in C, and with loops and checks as C text."""
     nest, namer = program.nests[place], kernel_namer.within()
@@ -178,15 +185,16 @@ def _nest_view(
         _array_view(nest, access, at, at >= len(nest.operands), members, namer)
         for at, access in enumerate((*nest.operands, *nest.results))
     )
-    if alignment:
-        arrays = _with_aligned_rows(arrays, alignment, scheduled)
+    if scheduled.aligned:
+        arrays = tuple(
+            replace(one, alignment=scheduled.alignment) if at in scheduled.aligned else one
+            for at, one in enumerate(arrays)
+        )
     read = tuple(array.load for array in arrays)
     demand_body, demand, demanded = demand_lines(nest, read)
-    results = arrays[len(nest.operands) :]
     # The runtime converts f16 by the block, so the loops have floats in their place.
     own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
-    later = {access.number for after in program.nests[place + 1 :] for access in after.operands}
     view = NestView(
         name=name,
         rank=None if nest.domain.open else len(nest.domain.dims),
@@ -195,12 +203,7 @@ def _nest_view(
         inline=inline_loop(name, scheduled, own, fast),
         stages=stages,
         staged=staged,
-        overlaps=tuple(
-            _overlap_view(nest, result, others, namer, others[0].number in later)
-            for result in results
-            for others in _by_number(arrays[: result.nest_index])
-            if not others[0].is_constant
-        ),
+        overlaps=tuple(_overlap_views(scheduled, arrays, namer)) if members.separate else (),
         demand_body=tuple(demand_body),
         demand=demand,
         demand_status=demand_status(nest),
@@ -214,10 +217,11 @@ def _nest_view(
             )
         ),
         shared_pass=scheduled.shared_pass,
-        tile_points=scheduled.tile_points,
+        walk=scheduled.walk,
+        block_points=scheduled.block_points,
         threads=scheduled.threads,
         outer=scheduled.outer,
-        copies=_copies(nest),
+        copies=scheduled.copies,
     )
     return _guarded(view, program, place, members) if members.separate else view
 
@@ -240,26 +244,6 @@ def _guarded(view: NestView, program: LoopProgram, place: int, members: Members)
     )
 
 
-def _with_aligned_rows(arrays: tuple[ArrayView, ...], alignment: int, scheduled: Schedule) -> tuple[ArrayView, ...]:
-    """Return the arrays with the alignment of their rows.
-
-    An array has aligned rows if callers pass it, and the nest accesses it through one map, along its own last dim.
-    """
-    numbers = [array.number for array in arrays]
-    # Inner loops begin at such multiples of a row's points.
-    points = scheduled.tile_points or (THREAD_BLOCK if scheduled.outer.square is None else SQUARE)
-    return tuple(
-        replace(array, alignment=alignment, is_aligned=points * array.bytes % alignment == 0)
-        if array.rank and array.row_dim == array.rank - 1 and not array.is_constant and numbers.count(array.number) == 1
-        else array
-        for array in arrays
-    )
-
-
-def _copies(nest: Nest) -> bool:
-    return len(nest.operands) == len(nest.results) == 1 and not nest.reduced and nest.stores == (Load(0),)
-
-
 def _reduction_view(one: Reducing, access: Access, direct: int | None) -> ReductionView:
     dims = sum(1 << dim for dim in one.axes)
     return ReductionView(
@@ -272,14 +256,6 @@ def _reduction_view(one: Reducing, access: Access, direct: int | None) -> Reduct
         f"UINT64_C({dims:#x})",
         f"{one.name} = {one.op.name} over {list(one.axes)}",
     )
-
-
-def _by_number(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
-    """Group arrays by their number: the views of an operand that is read through several maps are one group."""
-    groups: dict[int, list[ArrayView]] = {}
-    for array in arrays:
-        groups.setdefault(array.number, []).append(array)
-    return tuple(map(tuple, groups.values()))
 
 
 def _shapes(guards: NestGuards, members: Members) -> tuple[tuple[str, str], ...]:
@@ -330,27 +306,23 @@ def _array_view(
     )
 
 
-def _overlap_view(
-    nest: Nest, result: ArrayView, others: tuple[ArrayView, ...], namer: Namer, is_read_later: bool
-) -> OverlapView:
-    """Return the overlap check of a result and another array, which says whether they may be the same array.
+def _overlap_views(scheduled: Schedule, arrays: tuple[ArrayView, ...], namer: Namer) -> Iterator[OverlapView]:
+    """Yield the overlap check of each result and each array before it, which says how one array is told from two."""
+    count = len(scheduled.nest.operands)
+    for result, numbers in zip(arrays[count:], scheduled.in_place, strict=True):
+        before = {array.number: array for array in reversed(arrays[: result.nest_index]) if not array.is_constant}
+        for other in sorted(before.values(), key=lambda array: array.nest_index):
+            flag = namer.take(f"{result.name}_is_{other.name}")
+            may_be = not other.is_result and other.number in numbers
+            yield OverlapView(result, other, flag, _same(scheduled.nest, result, other) if may_be else "")
 
-    They may not if the other is a result, too, or is read after this nest has written; nor if their C types differ,
-    since compilers assume that objects of two types do not share memory; nor if, by their types, only one of them moves
-    along some dim; nor if one of the maps that the other is read through (`others`) is not the result's.
-    """
-    other = others[0]
-    flag = namer.take(f"{result.name}_is_{other.name}")
-    if other.is_result or is_read_later or other.c != result.c or any(each.mapped for each in others):
-        return OverlapView(result, other, flag, "")
+
+def _same(nest: Nest, result: ArrayView, other: ArrayView) -> str:
+    """Return the C of whether a result and an operand are the same array."""
     if nest.domain.open:
-        return OverlapView(result, other, flag, f"bcg_same({result.pointer}, {other.pointer})")
-    alike = other.rank == result.rank and all(
-        (x.own_dim is None) == (y.own_dim is None) for x, y in zip(result.dims, other.dims, strict=True)
-    )
-    pairs = zip(result.strides, other.strides, strict=False)
-    terms = [f"{result.member}data == {other.member}data", *(f"{x} == {y}" for x, y in pairs)]
-    return OverlapView(result, other, flag, " && ".join(terms) if alike else "")
+        return f"bcg_same({result.pointer}, {other.pointer})"
+    strides = zip(result.strides, other.strides, strict=True)
+    return " && ".join((f"{result.member}data == {other.member}data", *(f"{x} == {y}" for x, y in strides)))
 
 
 def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:

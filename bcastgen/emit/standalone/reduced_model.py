@@ -100,12 +100,3 @@ class ReducedView:
     def needed(self) -> frozenset[str]:
         """Those whose extents a domain function reads."""
         return self.given_names.intersection(name for nest, _ in self.nests for name, _ in nest.shapes)
-
-    @property
-    def in_place(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The operands whose memory each result may take."""
-        names = [array.owner for array in self.arrays if array.is_result]
-        return tuple(
-            (name, tuple(one.other.owner for one in self.overlaps if one.may_be and one.result.owner == name))
-            for name in names
-        )

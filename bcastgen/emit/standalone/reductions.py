@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...loops.nest import Access, LoopProgram, Nest, Reducing
-from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, Sharing, extent_keys
+from ...loops.schedule.outer_loops import NONE
+from ...loops.schedule.program_schedule import ProgramSchedule
+from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, extent_keys
 from ..c_text.names import Namer
 from ..kernel.loop_model import ArrayView, data_check
 from ..kernel.model import KernelView
@@ -25,16 +27,21 @@ from .trees import Tree, tree_in
 __all__ = ["reduced_view"]
 
 
-def reduced_view(view: KernelView, program: LoopProgram, sharing: Sharing, static: bool = False) -> ReducedView:
+def reduced_view(
+    view: KernelView, program: LoopProgram, schedule: ProgramSchedule, static: bool = False
+) -> ReducedView:
     """Return every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
-    return _Loops(view, program, sharing, static).reduced_view()
+    return _Loops(view, program, schedule, static).reduced_view()
 
 
 class _Loops:
     """The loops of one kernel, and the names in them."""
 
-    def __init__(self, view: KernelView, program: LoopProgram, sharing: Sharing, static: bool) -> None:
-        self.view, self.program, self.sharing, self.static = view, program, sharing, static
+    def __init__(self, view: KernelView, program: LoopProgram, schedule: ProgramSchedule, static: bool) -> None:
+        assert schedule.sharing is not None
+        self.view, self.program, self.sharing, self.static = view, program, schedule.sharing, static
+        self.schedules = schedule.nests
+        self._members = {member.nest: member for group in self.sharing.groups for member in group.members}
         self.keys = extent_keys(program)
         taken = {*view.operands, *(name for one in view.results for name in (one.name, one.extents, one.rank_name))}
         self.namer = Namer(view.module, words_of(program), frozenset(taken))
@@ -54,18 +61,13 @@ class _Loops:
             (view, tuple(map(self._given, nest.reduced)))
             for view, nest in zip(self.view.nests, self.program.nests, strict=True)
         )
-        for at, view in enumerate(self.view.nests):
-            if view.demand and not view.demands_reduced:
-                self._demand(at)
+        for at in self.sharing.asks:
+            self._demand(at)
         demands, self.out = tuple(self.out.lines), Lines()
-        late = [at for at, view in enumerate(self.view.nests) if view.demands_reduced]
         for group in self.sharing.groups:
-            # All nests that write results are checked before the first of them writes.
-            asked = [at for at in late if self._is_asked_before(group, at)]
-            late = [at for at in late if at not in asked]
-            if asked:
+            if group.asks:
                 self.out.add("/* Every element is looked at before the first is written. */")
-            for at in asked:
+            for at in group.asks:
                 self._demand(at)
             self._group(group)
         return ReducedView(
@@ -136,40 +138,19 @@ class _Loops:
 
     def _overlaps(self) -> tuple[Overlap, ...]:
         arrays = self._arrays()
-        stored = {array.number: at for at, v in enumerate(self.view.nests) if not v.reductions for array in v.results}
+        allowed = {
+            (view.results[at].number, number)
+            for view, one in zip(self.view.nests, self.schedules, strict=True)
+            for at, numbers in enumerate(one.in_place)
+            for number in numbers
+        }
         return tuple(
-            Overlap(result, other, not other.is_result and self._may_be(stored[result.number], result, other))
+            Overlap(result, other, (result.number, other.number) in allowed)
             for result in arrays
             if result.is_result
             for other in arrays
             if other.number < result.number
         )
-
-    def _may_be(self, at: int, result: ArrayView, other: ArrayView) -> bool:
-        """Whether a result may be the array of an operand: nothing may read an element after it is written."""
-        group = next(group for group in self.sharing.groups if any(m.nest == at for m in group.members))
-        later = self.sharing.groups[self.sharing.groups.index(group) + 1 :]
-        place = next(place for place, member in enumerate(group.members) if member.nest == at)
-        after = [m.nest for m in group.members[place + 1 :]] + [m.nest for one in later for m in one.members]
-        if other.c != result.c or any(self._reads(nest, other.number) for nest in after):
-            return False
-        own = self._reads(at, other.number)
-        rank = len(self.program.nests[at].domain.dims)
-        if not own or any(self._owns(access) != list(range(rank)) for access in own):
-            return False
-        # In an earlier nest of the loops, an element is read at the point at which it is written, or before.
-        return all(
-            [self._owns(access).index(dim) if dim in self._owns(access) else -1 for dim in member.dims]
-            == list(group.members[place].dims)
-            for member in group.members[:place]
-            for access in self._reads(member.nest, other.number)
-        )
-
-    def _reads(self, nest: int, number: int) -> list[Access]:
-        return [access for access in self.program.nests[nest].operands if access.number == number]
-
-    def _owns(self, access: Access) -> list[int | None]:
-        return [index.dim for index in access.map.indices]
 
     # ---- loops
 
@@ -200,17 +181,17 @@ class _Loops:
         for index, end in zip(indices, ends, strict=True):
             self.out.open(f"for ({c} {index} = 0; {index} < {end}; {index}++)")
 
-    def _inside_all(self, group: LoopGroup) -> list[str]:
-        """Return the extents inside shared loops without which these have nothing to write."""
-        found = []
+    def _inside(self, group: LoopGroup) -> list[str]:
+        """Return the extents inside shared loops that these need."""
+        # Extents are numbered as they are met: those inside come first.
         for member in group.members:
-            nest = self.program.nests[member.nest]
-            if not nest.reduced:
-                dims = (dim for dim in range(len(nest.domain.dims)) if dim not in member.dims)
-                found.append([self._extent(member.nest, dim) for dim in dims])
-            elif any(one.operand in self.kept for one in nest.reduced):
-                found.append([])
-        return [extent for extent in found[0] if all(extent in one for one in found)] if found else []
+            for dim in self._inner(member) if not self.program.nests[member.nest].reduced else ():
+                self._extent(member.nest, dim)
+        return [self._extent(at, dim) for at, dim in group.inside]
+
+    def _inner(self, member: Member) -> list[int]:
+        """Return the dims of a nest that have loops inside the shared ones."""
+        return [dim for dim in self.schedules[member.nest].dims if dim not in member.dims]
 
     def _share(self, at: int) -> None:
         """Let threads share the loop that is opened next, if the schedule of a nest says so."""
@@ -224,12 +205,12 @@ class _Loops:
 
     def _group(self, group: LoopGroup) -> None:
         first = group.members[0]
-        if any(self.program.nests[first.nest].domain.dims[dim].extent == 0 for dim in first.dims):
+        if group.is_empty:
             return
         names = [f"i{dim}" for dim in first.dims]
         self._share(first.nest)
         if names:
-            self._open_loops(first.nest, first.dims, names, self._inside_all(group))
+            self._open_loops(first.nest, first.dims, names, self._inside(group))
         for member in group.members:
             self._member(member, names)
         self.out.close(len(names))
@@ -237,17 +218,18 @@ class _Loops:
     def _member(self, member: Member, shared: list[str]) -> None:
         at, nest = member.nest, self.program.nests[member.nest]
         points = dict(zip(member.dims, shared, strict=True))
-        inner = [dim for dim, own in enumerate(nest.domain.dims) if dim not in points and own.extent != 1]
+        inner = self._inner(member)
         free = (f"i{k}" for k in range(len(nest.domain.dims) + len(shared)) if f"i{k}" not in shared)
         points |= {dim: f"i{dim}" if f"i{dim}" not in shared else next(free) for dim in inner}
         if nest.reduced:
-            self._reduce(at, nest, inner, points)
-        elif not any(own.extent == 0 for own in nest.domain.dims):
+            self._reduce(member, nest, inner, points)
+        elif self.schedules[at].walk != NONE:
             if not shared:
                 self._share(at)
-            self._point(at, inner, points, list(self._stores(at, points)))
+            self._point(member, inner, points, list(self._stores(at, points)))
 
-    def _reduce(self, at: int, nest: Nest, inner: list[int], points: dict[int, str]) -> None:
+    def _reduce(self, member: Member, nest: Nest, inner: list[int], points: dict[int, str]) -> None:
+        at = member.nest
         adds, ends = [], []
         for number, one in enumerate(nest.reduced):
             tree, name = tree_in(self.program, one, nest.results[number].dtype), self.view.operands[one.operand]
@@ -269,16 +251,16 @@ class _Loops:
                 ends.append(f"{self._kept_element(at, one, points)} = {name};")
             elif not self._is_read(one):
                 ends.append(f"(void){name}; /* only results without elements are computed with it */")
-        self._point(at, inner, points, adds)
+        self._point(member, inner, points, adds)
         self.out.add(*ends)
 
     def _is_read(self, one: Reducing) -> bool:
         """Whether loops read what a reduction gives: nests that reduce it further, or that store elements."""
         return any(
             access.number == one.operand
-            for nest in self.program.nests
-            if nest.reduced or not any(dim.extent == 0 for dim in nest.domain.dims)
-            for access in nest.operands
+            for scheduled in self.schedules
+            if scheduled.walk != NONE
+            for access in scheduled.nest.operands
         )
 
     def _c_of(self, one: Reducing) -> str:
@@ -286,12 +268,12 @@ class _Loops:
         assert dtype is not None
         return dtype.c
 
-    def _point(self, at: int, inner: list[int], points: dict[int, str], last: list[str]) -> None:
+    def _point(self, member: Member, inner: list[int], points: dict[int, str], last: list[str]) -> None:
         """Add the loops over the inner dims, with what they compute at a point."""
+        at, view = member.nest, self.view.nests[member.nest]
         if inner:
             self._open_loops(at, inner, [points[dim] for dim in inner])
-        view = self.view.nests[at]
-        lines, renamed = self._loads(at, view.operands, points)
+        lines, renamed = self._loads(at, view.operands, points, member.from_memory)
         lines += view.body
         alone = not inner and bool(lines)
         if alone:
@@ -299,34 +281,23 @@ class _Loops:
         self.out.add(*(with_names(line, renamed) for line in (*lines, *last)))
         self.out.close(len(inner) + alone)
 
-    def _kept_elsewhere(self, at: int) -> frozenset[int]:
-        """Return the operands that a nest reads from memory although reductions give them."""
-        group = next(group for group in self.sharing.groups if any(m.nest == at for m in group.members))
-        own = {one.operand for m in group.members for one in self.program.nests[m.nest].reduced}
-        return self.sharing.in_memory - own
-
     def _stores(self, at: int, points: dict[int, str]) -> Iterator[str]:
         view, nest = self.view.nests[at], self.program.nests[at]
         for array, access, value in zip(view.results, nest.results, view.stores, strict=True):
             yield f"{self._element(array, access, points, at)} = {value};"
 
-    def _is_asked_before(self, group: LoopGroup, at: int) -> bool:
-        """Whether elements of a nest are looked at before the loops of a group."""
-        first = group.members[0].nest
-        return first == at if self.program.nests[at].reduced else not self.program.nests[first].reduced
-
     def _demand(self, at: int) -> None:
         """Add loops that look at every element of a nest before the first is written."""
-        view, nest = self.view.nests[at], self.program.nests[at]
-        if any(own.extent == 0 for own in nest.domain.dims):
+        view = self.view.nests[at]
+        if self.program.nests[at].domain.is_empty:
             return
-        inner = [dim for dim, own in enumerate(nest.domain.dims) if own.extent != 1]
+        inner = self.schedules[at].dims
         points = {dim: f"i{dim}" for dim in inner}
         if inner:
             self._open_loops(at, inner, list(points.values()))
         else:
             self.out.open()
-        loads, renamed = self._loads(at, view.demand_arrays, points)
+        loads, renamed = self._loads(at, view.demand_arrays, points, self._members[at].from_memory)
         facts = "" if self.static else f"bcg_fail_element(why, BCG_{view.demand_status})"
         refusal = f"if (!({view.demand})) return {facts or f'BCG_{view.demand_status}'};"
         self.out.add(*(with_names(line, renamed) for line in (*loads, *view.demand_body, refusal)))
@@ -334,12 +305,14 @@ class _Loops:
 
     # ---- elements
 
-    def _loads(self, at: int, arrays: Iterable[ArrayView], points: dict[int, str]) -> tuple[list[str], dict[str, str]]:
+    def _loads(
+        self, at: int, arrays: Iterable[ArrayView], points: dict[int, str], from_memory: frozenset[int]
+    ) -> tuple[list[str], dict[str, str]]:
         """Return the lines that read operands of a nest, and its names of variables that reductions made."""
         nest, lines, renamed = self.program.nests[at], [], {}
         for array in arrays:
             access = nest.operands[array.nest_index]
-            if access.number in self.given and access.number not in self._kept_elsewhere(at):
+            if access.number in self.given and access.number not in from_memory:
                 renamed[array.load] = array.owner
             else:
                 element = self._element(array, access, points, at)

@@ -14,7 +14,10 @@ from collections.abc import Iterator
 
 from ...core.errors import BcastgenError, element_sentence
 from ...core.frozen import dataclass
-from ...loops.nest import Access, LoopProgram, Nest
+from ...loops.nest import Access, LoopProgram
+from ...loops.schedule.inner_loops import Schedule
+from ...loops.schedule.outer_loops import NONE
+from ...loops.schedule.program_schedule import ProgramSchedule
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..c_text.names import c_identifier
@@ -33,12 +36,13 @@ Extent = int | str
 
 @dataclass(frozen=True, slots=True)
 class StaticNest:
-    """A nest: the extents of its loops, and the lines that compute a point.
+    """A nest: the extents of its domain, the dims that have a loop, and the lines that compute a point.
 
     `check` are the lines before the test of whether the operations are defined at a point; `condition` is the test.
     """
 
     extents: tuple[Extent, ...]
+    dims: tuple[int, ...]
     lines: tuple[str, ...]
     check: tuple[str, ...]
     condition: str
@@ -46,8 +50,8 @@ class StaticNest:
 
     @property
     def loops(self) -> tuple[tuple[int, Extent], ...]:
-        """Number and extent of each dim that has a loop; those of one index have none."""
-        return tuple((dim, extent) for dim, extent in enumerate(self.extents) if extent != 1)
+        """Number and extent of each dim that has a loop."""
+        return tuple((dim, self.extents[dim]) for dim in self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,6 @@ class StaticView:
     nests : the nests that compute results; without those of no points.
     constants : the constants that these nests read.
     demands : whether it returns a status.
-    apart : whether no result may be an operand.
     kept : the declarations of arrays for what reductions give, which are the last parameters.
     reduced : the loops of a kernel with reductions, in place of nests.
     sizes : the parameters for extents, which `parameters` and `names` end with; `symbols` are their names in types.
@@ -80,7 +83,6 @@ class StaticView:
     nests: tuple[StaticNest, ...]
     constants: tuple[ConstantView, ...]
     demands: bool
-    apart: bool
     given: int
     kept: tuple[str, ...] = ()
     reduced: ReducedView | None = None
@@ -108,20 +110,19 @@ def _declared(name: str, extents: tuple[Extent, ...]) -> str:
 def static_view(
     view: KernelView,
     program: LoopProgram,
+    schedule: ProgramSchedule,
     taken: set[str],
     reduced: ReducedView | None = None,
     pointers: bool = False,
-    alignment: int = 0,
 ) -> StaticView:
     """Return the static form of a kernel, or that of pointers.
 
     Parameters
     ----------
-    view, program : the kernel.
+    view, program, schedule : the kernel.
     taken : names of the macros of the module's other kernels; this kernel's are added.
     reduced : its loops, if it has reductions.
     pointers : whether extents may be unknown: those with names are parameters.
-    alignment : what callers promise of data, in bytes.
 
     Raises
     ------
@@ -130,23 +131,23 @@ def static_view(
     """
     sizes = _sizes(view, program) if pointers else {}
     _refuse_unknown(view, program, pointers)
-    nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
-    c_types = {array.number: array.c for v, _ in nests for array in v.arrays}
+    nests = [(v, one) for v, one in zip(view.nests, schedule.nests, strict=True) if one.nest.results]
+    arrays = {array.number: array for v, _ in nests for array in v.arrays}
     shapes = _shapes(view, program, sizes)
-    apart = not any(operands for _, operands in view.in_place)
-    parameters = []
+    parameters, aligned = [], []
     for index, (name, _) in enumerate(shapes):
         is_result = index >= len(view.given)
         array_index = index if not is_result else index - len(view.given) + len(view.operands) + len(view.reduced)
         # An operand that no nest reads has no C type.
-        c = c_types.get(array_index, "void")
-        restrict = "BCG_RESTRICT " if is_result and apart else ""
+        c = arrays[array_index].c if array_index in arrays else "void"
+        restrict = "BCG_RESTRICT " if is_result and schedule.restrict else ""
+        if array_index in arrays and arrays[array_index].alignment:
+            aligned.append((name, f"{'' if is_result else 'const '}{c}"))
         parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
     constants = {constant.number: constant.data for constant in view.constants}
     kept = reduced.kept if reduced is not None else ()
     nests = [] if reduced is not None else nests
-    made = [(v, _nest(v, nest, constants, sizes)) for v, nest in nests]
-    some = [(v, nest) for v, nest in made if 0 not in nest.extents]
+    some = [(v, one) for v, one in nests if one.walk != NONE]
     read = {array.number for v, _ in some for array in v.operands}
     return StaticView(
         view.function,
@@ -157,12 +158,11 @@ def static_view(
             for (name, extents), text in zip(shapes, parameters, strict=True)
         ),
         tuple(_macros(view, [*shapes, *((one.array, one.static_extents) for one in kept)], taken)),
-        tuple(nest for _, nest in some),
+        tuple(_nest(v, one, constants, sizes) for v, one in some),
         tuple(constant for constant in view.constants if constant.number in read)
         if reduced is None
         else reduced.constants,
         bool(view.demands),
-        apart,
         len(view.given),
         tuple(f"{one.c.replace('bcg_', f'{view.module}_')} {_declared(one.array, one.static_extents)}" for one in kept),
         reduced,
@@ -170,11 +170,7 @@ def static_view(
         tuple(_facts(program, sizes)),
         "size_t" if pointers else "ptrdiff_t",
         tuple(sizes),
-        tuple(
-            (name, text.rsplit(" *", 1)[0])
-            for (name, extents), text in zip(shapes, parameters, strict=True)
-            if alignment and extents and not text.startswith("const void")
-        ),
+        tuple(aligned),
     )
 
 
@@ -292,7 +288,8 @@ def _macros(
             yield f"{stem}_EXTENT_{dim}", extent
 
 
-def _nest(view: NestView, nest: Nest, constants: dict[int, str], sizes: dict[str, str]) -> StaticNest:
+def _nest(view: NestView, scheduled: Schedule, constants: dict[int, str], sizes: dict[str, str]) -> StaticNest:
+    nest = scheduled.nest
     extents = tuple(_extent(dim, sizes) for dim in nest.domain.dims)
     accesses = (*nest.operands, *nest.results)
     elements = [
@@ -305,7 +302,8 @@ def _nest(view: NestView, nest: Nest, constants: dict[int, str], sizes: dict[str
     ]
     stores = [f"{name} = {value};" for name, value in zip(elements[count:], view.stores, strict=True)]
     checked = [loads[array.nest_index] for array in view.demand_arrays]
-    return StaticNest(extents, (*loads, *view.body, *stores), (*checked, *view.demand_body), view.demand, view)
+    lines, check = (*loads, *view.body, *stores), (*checked, *view.demand_body)
+    return StaticNest(extents, scheduled.dims, lines, check, view.demand, view)
 
 
 def _element(

@@ -33,7 +33,7 @@ class Tree:
     `name` is the name of its type in C, `says` a description. The others, except `dtype`, are C expressions: `combined`
     combines the values `{0}` and `{1}`; `empty` is the value of no elements (any value for an index). `ended` is what a
     `total` becomes in the end; `divided` is the total divided by `n`, a double, if the reduction divides. For an index,
-    `better` is whether `x` comes before `found->best`.
+    `better` is whether `x` comes before `found->best`. `exact` says that the order of values does not matter.
     """
 
     name: str
@@ -44,16 +44,12 @@ class Tree:
     better: str
     divided: str
     ended: str
+    exact: bool
 
     @property
     def c(self) -> str:
         """The type of the values in C."""
         return self.dtype.c
-
-    @property
-    def exact(self) -> bool:
-        """Whether the order of values does not matter."""
-        return not self.better and not self.dtype.is_inexact
 
     def combine(self, one: str, other: str) -> str:
         """Return the C of two values combined."""
@@ -88,11 +84,12 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
         better = f"x {'<' if row.is_least else '>'} found->best"
         if dtype.is_float:
             better = f"{better} || (x != x && found->best == found->best)"
-        return Tree(name, dtype, row.doc, "", literal(0, dtype), better, "", "")
+        return Tree(name, dtype, row.doc, "", literal(0, dtype), better, "", "", row.in_any_order(dtype))
     divided = _divided(dtype) if row.divides else ""
     combined = bare(OPS[row.combines].c_for((dtype, dtype), dtype))
     ended = _plus_zero(dtype) if row.identity == 0 and dtype.is_inexact else "total"
-    return Tree(name, dtype, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, ended)
+    empty = literal(row.neutral(dtype), dtype)
+    return Tree(name, dtype, row.doc, combined, empty, "", divided, ended, row.in_any_order(dtype))
 
 
 def tree_in(program: LoopProgram, one: Reducing, values: DType) -> Tree:

@@ -43,7 +43,8 @@ class CommonCase:
 
     Attributes
     ----------
-    short : the statements that take their short form in blocks that pass every test.
+    short : the statements that take their short form in blocks that pass every test, and in the tests themselves, whose
+        outcome is right for these blocks.
     tests : the tests of a block; equal tests occur once.
     statements, reads : the statements that the tests need, and all values that they and the tests read.
     """

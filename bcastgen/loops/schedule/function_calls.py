@@ -64,7 +64,7 @@ def _calls(nest: Nest, loop: InnerLoop) -> int:
 
 def _block_calls(nest: Nest, block: BlockLoop, variant: Variant) -> int:
     """Return the calls of a loop over blocks: in its test, in its full body, in its short one; pairs are two more."""
-    copies = 3 if block.pairs and variant.moves else 1
+    copies = 3 if block.in_pairs(variant) else 1
     case = block.common_case
     if case is None:
         return copies * _functions(nest, block.statements)

@@ -19,6 +19,7 @@ from ...core.frozen import dataclass, replace
 from ..nest import Let, Load, Nest, Value
 from .common_cases import CommonCase, common_case
 from .staging import reads_of, statements_of
+from .variants import Variant
 
 __all__ = ["AHEAD", "BLOCK", "GROUP", "BlockLoop", "block_loops", "function_loops"]
 
@@ -47,6 +48,7 @@ class BlockLoop:
     common_case : the test for blocks in which its functions take their short forms, or None.
     pairs : whether points are computed two at a time, one from each half of a group.
     prefetches : before each so many points, as many of the operands' are prefetched, `AHEAD` points ahead; 0: none.
+    prefetched : these operands, which are those it reads: tiles are in the first cache.
     """
 
     reads: tuple[Load | Let, ...]
@@ -55,6 +57,11 @@ class BlockLoop:
     common_case: CommonCase | None = None
     pairs: bool = False
     prefetches: int = 0
+    prefetched: tuple[Load, ...] = ()
+
+    def in_pairs(self, variant: Variant) -> bool:
+        """Whether points go in pairs in a variant of the loop: not where an operand is one value along it."""
+        return self.pairs and variant.moves
 
 
 def block_loops(
@@ -78,19 +85,20 @@ def block_loops(
     for loop in function_loops(nest, statements, values, costs):
         case = common_case(nest, loop.statements, fast, variants)
         pairs = _is_in_pairs(nest, loop.statements, case is not None)
-        ahead = 0 if case is None or pairs else _prefetched_points(nest, loop)
-        found.append(replace(loop, common_case=case, pairs=pairs, prefetches=ahead))
+        read = () if case is None or pairs else tuple(read for read in loop.reads if isinstance(read, Load))
+        ahead = _prefetched_points(nest, read)
+        found.append(replace(loop, common_case=case, pairs=pairs, prefetches=ahead, prefetched=read))
     is_plain = len(found) == 1 and found[0].common_case is None and not found[0].pairs
     return () if is_plain else tuple(found)
 
 
-def _prefetched_points(nest: Nest, loop: BlockLoop) -> int:
-    """Return before how many points, each time, as many points of the operands are prefetched.
+def _prefetched_points(nest: Nest, read: tuple[Load, ...]) -> int:
+    """Return before how many points, each time, as many points of these operands are prefetched.
 
     The test of a block reads all of it before anything is computed, and memory would then rest. In pairs, points are
     read as they are computed.
     """
-    widest = max((nest.operands[read.access].dtype.bytes for read in loop.reads if isinstance(read, Load)), default=0)
+    widest = max((nest.operands[one.access].dtype.bytes for one in read), default=0)
     return min(BLOCK, _PREFETCHED_BYTES // widest) if widest else 0
 
 

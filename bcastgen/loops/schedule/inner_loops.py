@@ -15,7 +15,7 @@ from .byte_words import ByteWords
 from .common_cases import BlockTest, CommonCase
 from .costs import nanoseconds
 from .function_loops import AHEAD, BLOCK, GROUP, BlockLoop
-from .outer_loops import SQUARE, OuterLoops
+from .outer_loops import PLANNED, SQUARE, WALKS, OuterLoops
 from .shared_rows import SharedPass
 from .threads import Threads
 from .variants import Variant
@@ -88,7 +88,14 @@ class Schedule:
     run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
     f16_blocks : whether 16-bit floats are converted a block at a time outside the loops, which compute with f32.
     light : whether memory or the divider bounds the loops' time, so that 512-bit vectors gain nothing on most cores.
-    tile_points : where standalone C has stages, the points of the last dim whose values are computed at a time.
+    walk : how its points are walked, see `WALKS`.
+    block_points : the points of the last dim, or of a plan's innermost one, that are walked at a time: those of a tile
+        where standalone C has stages, those of a square's side, or those that a thread takes; 0 for whole rows.
+    dims : in standalone C of known rank, the dims that have a loop; others have one point.
+    copies : whether its only result is its only operand as it is, which the run time may copy without an inner loop.
+    in_place : in standalone C, for each result the numbers of the operands that it may be itself.
+    alignment, aligned : in standalone C, the bytes to which callers promise that rows of arrays are aligned, and these
+        arrays, by their place among operands and results.
     threads : in standalone C, the loop that threads share, or None.
     outer : in standalone C, what is done about the loops around an inner loop that has variants.
     shared_pass : the nest's part in a pass over memory that nests share, or None.
@@ -103,7 +110,13 @@ class Schedule:
     run_time: bool = False
     f16_blocks: bool = False
     light: bool = False
-    tile_points: int = 0
+    walk: str = PLANNED
+    block_points: int = 0
+    dims: tuple[int, ...] = ()
+    copies: bool = False
+    in_place: tuple[tuple[int, ...], ...] = ()
+    alignment: int = 0
+    aligned: tuple[int, ...] = ()
     threads: Threads | None = None
     outer: OuterLoops = OuterLoops()
     shared_pass: SharedPass | None = None
@@ -140,7 +153,7 @@ def _lines(scheduled: Schedule) -> list[str]:
             lines.append("each of these values is computed first, once for each point of its own operands, in a tile:")
         else:
             lines.append("staged, because outer dims only repeat what depends on the last dim alone,")
-            lines.append(f"for {scheduled.tile_points} points of it at a time:")
+            lines.append(f"for {scheduled.block_points} points of it at a time:")
         for stage in scheduled.stages:
             given = _given(nest, stage)
             lines.append(
@@ -156,6 +169,21 @@ def _lines(scheduled: Schedule) -> list[str]:
         names = ", ".join(label for label, access in accesses if access.dtype is F16)
         why = "since gcc would convert them one by one inside"
         lines.append(f"f16 of {names}: converted {BLOCK} at a time outside the loops, {why}")
+    lines += _run_time_lines(scheduled)
+    lines += _outer_lines(nest, scheduled.outer)
+    if not scheduled.run_time:
+        lines += _standalone_lines(scheduled)
+    if scheduled.threads is not None:
+        lines.append(str(scheduled.threads))
+    if scheduled.light:
+        enough = "if all nests are light, vectors of 256 bits are enough on most cores"
+        lines.append(f"light: memory, or the divider, decides; {enough}")
+    return lines
+
+
+def _run_time_lines(scheduled: Schedule) -> list[str]:
+    """Return the lines about what the run time does without an inner loop, or not again."""
+    nest, lines = scheduled.nest, []
     for one, operand in zip(nest.reduced, scheduled.direct, strict=False):
         if operand is not None:
             lines.append(f"{one.name} combines the elements of {nest.labels[operand]} where they are, without a loop")
@@ -164,12 +192,8 @@ def _lines(scheduled: Schedule) -> list[str]:
         lines.append(
             f"saved: the pass that nests share keeps {given}, which {name} combined, and does not compute it again"
         )
-    lines += _outer_lines(nest, scheduled.outer)
-    if scheduled.threads is not None:
-        lines.append(str(scheduled.threads))
-    if scheduled.light:
-        enough = "if all nests are light, vectors of 256 bits are enough on most cores"
-        lines.append(f"light: memory, or the divider, decides; {enough}")
+    if scheduled.copies:
+        lines.append("copies: the result is the operand as it is")
     return lines
 
 
@@ -190,10 +214,25 @@ def _outer_lines(nest: Nest, outer: OuterLoops) -> list[str]:
         lines.append(f"{names} joins d{last} in calls where every array continues from one row to the next")
     if outer.short:
         rows = f"in calls where all rows are adjacent, one loop over d{last - 1}"
-        lines.append(f"short rows: {rows} has the {outer.short} points of d{last} written out")
+        once = f", and reads {', '.join(nest.labels[at] for at in outer.read_once)} once" if outer.read_once else ""
+        lines.append(f"short rows: {rows} has the {outer.short} points of d{last} written out{once}")
     if outer.square is not None:
         square = f"{SQUARE} by {SQUARE} points of d{outer.square} and d{last}"
         lines.append(f"squares of {square}, as an array is adjacent along d{outer.square}")
+    return lines
+
+
+def _standalone_lines(scheduled: Schedule) -> list[str]:
+    """Return the lines about how points are walked, what callers may do with arrays, and what they promise of them."""
+    nest, lines = scheduled.nest, [said] if (said := WALKS[scheduled.walk]) else []
+    names = {access.number: access.name for access in nest.operands}
+    for result, numbers in zip(nest.results, scheduled.in_place, strict=False):
+        if numbers:
+            lines.append(f"in place: {result.name} may be {' or '.join(names[number] for number in numbers)} itself")
+    if scheduled.aligned:
+        arrays = (*nest.operands, *nest.results)
+        shown = ", ".join(dict.fromkeys(arrays[at].name for at in scheduled.aligned))
+        lines.append(f"aligned to {scheduled.alignment} bytes, as callers promise: rows of {shown}")
     return lines
 
 

@@ -13,9 +13,32 @@ from __future__ import annotations
 
 from ...core.frozen import dataclass
 from ..nest import Nest, own_dims
+from .threads import THREAD_BLOCK, Threads
 
-__all__ = ["SQUARE", "OuterLoops", "outer_loops"]
+__all__ = [
+    "BLOCKS",
+    "NONE",
+    "PLAIN",
+    "PLANNED",
+    "ROWS",
+    "SQUARE",
+    "TILES",
+    "WALKS",
+    "OuterLoops",
+    "outer_loops",
+    "walk_of",
+]
 
+# How the points of a nest are walked, and what is said of it where no other decision says it.
+PLANNED, PLAIN, ROWS, BLOCKS, TILES, NONE = "planned", "plain", "rows", "blocks", "tiles", "none"
+WALKS = {
+    PLANNED: "planned: a call orders and joins dims by the first result's strides, and goes along the innermost",
+    PLAIN: "plain: one loop in another, with the computation of a point in the innermost",
+    ROWS: "rows: loops around a call of the inner loop for each row",
+    BLOCKS: "",
+    TILES: "",
+    NONE: "none: there are no points",
+}
 # The points of a square's side. Measured with floats: 16 and 64 take an eighth and a half longer.
 SQUARE = 32
 # Rows of up to so many points are written out, where a point costs no more than this; others are worth a call.
@@ -32,11 +55,13 @@ class OuterLoops:
         first; each only if those before it have.
     short : the extent of the last dim, where a loop over the rows has so few points written out; else 0.
     square : the dim that goes with the last one in squares, or None.
+    read_once : with `short` rows, the operands that are the same in each row, and are read before the loop over rows.
     """
 
     joined: tuple[int, ...] = ()
     short: int = 0
     square: int | None = None
+    read_once: tuple[int, ...] = ()
 
 
 def outer_loops(nest: Nest, cost: float, shared: bool) -> OuterLoops:
@@ -70,7 +95,37 @@ def outer_loops(nest: Nest, cost: float, shared: bool) -> OuterLoops:
     square = _square(owns, last)
     is_short = not (joined or shared) and square is None and cost <= _SHORT_TENTHS_NS
     short = extent if is_short and extent is not None and 1 < extent <= _SHORT else 0
-    return OuterLoops(tuple(joined), short, square)
+    once = (at for at, own in enumerate(owns[: len(nest.operands)]) if own[last - 1] is None)
+    return OuterLoops(tuple(joined), short, square, tuple(once) if short else ())
+
+
+def walk_of(
+    is_ranked: bool, is_called: bool, tile_points: int, outer: OuterLoops, threads: Threads | None
+) -> tuple[str, int]:
+    """Return how the points of a nest in standalone C are walked, and how many of the last dim's at a time.
+
+    Parameters
+    ----------
+    is_ranked : whether the rank of its domain is known.
+    is_called : whether its inner loop is a function, for which it needs variants and a dim.
+    tile_points : the points of a tile, if it has stages.
+    outer, threads : what is decided of its outer loops, and which loop threads share.
+
+    Returns
+    -------
+    walk, points
+        One of `WALKS`, and 0 points if rows are whole.
+    """
+    in_blocks = THREAD_BLOCK if threads is not None and threads.blocks else 0
+    if not is_ranked:
+        return PLANNED, in_blocks
+    if tile_points:
+        return TILES, tile_points
+    if not is_called:
+        return PLAIN, 0
+    if outer.square is not None:
+        return BLOCKS, SQUARE
+    return (BLOCKS, in_blocks) if in_blocks else (ROWS, 0)
 
 
 def _joins(outer: int | None, inner: int | None) -> bool:

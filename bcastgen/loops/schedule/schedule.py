@@ -15,7 +15,7 @@ from .byte_words import byte_words
 from .costs import costs_of
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Schedule
-from .outer_loops import OuterLoops, outer_loops
+from .outer_loops import NONE, PLAIN, TILES, OuterLoops, outer_loops
 from .staging import Stage, Staging, hoisted, stage
 from .unswitching import masks, two_sided
 from .variants import (
@@ -69,7 +69,8 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     made = planned(tuple(access.name for access in nest.operands), possible, count, decisive, shown)
     inline = replace(_whole(nest, made, total, costs, fast), sides=two_sided(nest, made, decisive, fast))
     if staging is None:
-        return Schedule(nest, inline, run_time=True, f16_blocks=f16, light=light)
+        copies = len(nest.operands) == 1 and nest.stores == (Load(0),) and not nest.reduced
+        return Schedule(nest, inline, run_time=True, f16_blocks=f16, light=light, copies=copies)
     stages = tuple(
         _part(nest, part, (Let(part.value),), (_unit(len(part.reads)),), costs, fast) for part in staging.stages
     )
@@ -164,7 +165,8 @@ def nested_loops(
         _whole(nest, (plain,), total),
         tuple(_with_lanes(nest, part, vector_bytes) for part in stages),
         _with_lanes(nest, staged, vector_bytes),
-        tile_points=1 << ((_TILE_BYTES // bytes_a_point).bit_length() - 1),
+        walk=TILES,
+        block_points=1 << ((_TILE_BYTES // bytes_a_point).bit_length() - 1),
     )
 
 
@@ -183,7 +185,11 @@ def plain_loops(nest: Nest, dense: bool, marked: bool, vector_bytes: int = 0) ->
     plain = Variant(ANY, (ANY,) * len(nest.operands), ANY)
     if dense and marked:
         plain = Variant(DENSE, tuple(classes_of(access, ranked=True)[0] for access in nest.operands), UNIT)
-    return Schedule(nest, _with_lanes(nest, _whole(nest, (plain,), sum(costs_of(nest))), vector_bytes))
+    loop = _with_lanes(nest, _whole(nest, (plain,), sum(costs_of(nest))), vector_bytes)
+    dims = tuple(at for at, dim in enumerate(nest.domain.dims) if dim.extent != 1)
+    # A reduction of no elements has a value.
+    walk = NONE if nest.domain.is_empty and not nest.reduced else PLAIN
+    return Schedule(nest, loop, walk=walk, dims=dims)
 
 
 def _with_lanes(nest: Nest, loop: InnerLoop, vector_bytes: int) -> InnerLoop:

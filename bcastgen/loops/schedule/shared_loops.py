@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...core.frozen import dataclass
-from ..analysis.demands import demands_reduced
+from ...core.frozen import dataclass, replace
+from ..analysis.demands import demanding_statements, demands_reduced
 from ..nest import Access, LoopProgram, Nest, Reducing
 
 __all__ = ["LoopGroup", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
@@ -30,10 +30,14 @@ ExtentKey: TypeAlias = "int | frozenset[tuple[int, int]] | None"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A nest inside shared loops: its number, and its dim for each of the loops."""
+    """A nest inside shared loops: its number, and its dim for each of the loops.
+
+    `from_memory` are the operands that reductions give and that it reads from memory, not from a loop's variable.
+    """
 
     nest: int
     dims: tuple[int, ...]
+    from_memory: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,20 @@ class LoopGroup:
     """Shared loops, outermost first, and the nests that run at each of their points, in order.
 
     A group without loops holds what is computed once.
+
+    Attributes
+    ----------
+    members : the nests.
+    asks : the nests whose elements are looked at before these loops, and whose condition reads reduced values.
+    inside : (nest, dim) of the extents inside the loops without which these have nothing to write: if one is 0, the
+        outermost loop does not run, for 10^12 loops over nothing take minutes.
+    is_empty : whether types show that the loops have no points.
     """
 
     members: tuple[Member, ...]
+    asks: tuple[int, ...] = ()
+    inside: tuple[tuple[int, int], ...] = ()
+    is_empty: bool = False
 
     @property
     def depth(self) -> int:
@@ -53,10 +68,14 @@ class LoopGroup:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The groups of a program in order, and the numbers of the operands that reductions give and that need memory."""
+    """The groups of a program in order, and the numbers of the operands that reductions give and that need memory.
+
+    `asks` are the nests whose elements are looked at before all loops.
+    """
 
     groups: tuple[LoopGroup, ...]
     in_memory: frozenset[int]
+    asks: tuple[int, ...] = ()
 
     def describe(self, program: LoopProgram) -> str:
         """Return a line for each group."""
@@ -66,6 +85,7 @@ class Sharing:
             dims = ", ".join(f"d{dim}" for dim in first.dims)
             nests = ", ".join(str(member.nest) for member in group.members)
             where = f"at each point of ({dims}) of nest {first.nest}" if dims else "once"
+            lines += [f"elements of nest {at} are looked at first" for at in group.asks]
             lines.append(f"{where}: nests {nests}")
         kept = [program.operands[at][0] for at in sorted(self.in_memory)]
         return "\n".join((*lines, *([f"in memory: {', '.join(kept)}"] if kept else ())))
@@ -155,6 +175,31 @@ class _Grouping:
         found = (access.map.indices[owns[dim]].dim for dim in kept_dims(nest))
         return tuple(-1 if dim is None else dim for dim in found)
 
+    def group(self, members: list[Member], asks: tuple[int, ...]) -> LoopGroup:
+        """Return a group, with what is known once all nests are in one."""
+        nests = [self.program.nests[member.nest] for member in members]
+        own = {one.operand for nest in nests for one in nest.reduced}
+        elsewhere = self.in_memory - own
+        made = tuple(
+            replace(member, from_memory=frozenset(access.number for access in nest.operands) & elsewhere)
+            for member, nest in zip(members, nests, strict=True)
+        )
+        is_empty = any(nests[0].domain.dims[dim].extent == 0 for dim in members[0].dims)
+        return LoopGroup(made, asks, self._inside(members), is_empty)
+
+    def _inside(self, members: list[Member]) -> tuple[tuple[int, int], ...]:
+        """Return the extents inside shared loops without which these have nothing to write."""
+        found: list[dict[ExtentKey | tuple[int, int], tuple[int, int]]] = []
+        for at, dims in ((member.nest, member.dims) for member in members):
+            nest = self.program.nests[at]
+            if not nest.reduced:
+                places = ((at, dim) for dim in range(len(nest.domain.dims)) if dim not in dims)
+                # An extent of which nothing is known equals no other.
+                found.append({place if (key := self.keys[at][place[1]]) is None else key: place for place in places})
+            elif any(one.operand in self.in_memory for one in nest.reduced):
+                return ()
+        return tuple(place for key, place in found[0].items() if all(key in one for one in found)) if found else ()
+
 
 def shared_loops(program: LoopProgram) -> Sharing:
     """Return the groups of a program with reductions.
@@ -170,4 +215,18 @@ def shared_loops(program: LoopProgram) -> Sharing:
     for at, nest in enumerate(program.nests):
         if nest.results:
             grouping.add(at)
-    return Sharing(tuple(LoopGroup(tuple(members)) for members in grouping.groups), frozenset(grouping.in_memory))
+    asking = [at for at, nest in enumerate(program.nests) if demanding_statements(nest)]
+    reduced = [at for at in asking if demands_reduced(program, program.nests[at])]
+    waiting, groups = reduced, []
+    for members in grouping.groups:
+        # All nests that write results are checked before the first of them writes.
+        asks = tuple(at for at in waiting if _is_asked_before(program, members[0].nest, at))
+        waiting = [at for at in waiting if at not in asks]
+        groups.append(grouping.group(members, asks))
+    first = tuple(at for at in asking if at not in reduced)
+    return Sharing(tuple(groups), frozenset(grouping.in_memory), first)
+
+
+def _is_asked_before(program: LoopProgram, first: int, at: int) -> bool:
+    """Whether elements of a nest are looked at before the loops of the group that begins with nest `first`."""
+    return first == at if program.nests[at].reduced else not program.nests[first].reduced

@@ -62,12 +62,20 @@ class Variant:
     name : ASCII, and no other variant's of the loop, so that C functions are called by it.
     operands, results : the classes.
     lanes : how many of the loop's widest values a vector of the target machine holds; 0 if the loop does not say.
+    hinted : whether the loop says that its iterations are independent.
+    aligned : of the loop's arrays, those that it takes to be aligned where it begins, as callers promise.
     """
 
     name: str
     operands: tuple[str, ...]
     results: str
     lanes: int = 0
+    hinted: bool = True
+    aligned: tuple[int, ...] = ()
+
+    def classes(self, count: int) -> tuple[str, ...]:
+        """Return the class of each of a loop's arrays, of which there are so many: operands, then results."""
+        return (*self.operands, *((self.results,) * (count - len(self.operands))))
 
     @property
     def moves(self) -> bool:

@@ -13,6 +13,8 @@ from ...core.errors import BcastgenError
 from ..nest import Let, Load, Nest, Value
 from ..verify import verify
 from .inner_loops import InnerLoop, Schedule
+from .outer_loops import BLOCKS, NONE, PLANNED, ROWS, TILES, WALKS
+from .variants import UNIT
 
 __all__ = ["verify_schedule"]
 
@@ -91,10 +93,45 @@ def _verify_decisions(scheduled: Schedule) -> None:
     is_standalone = not scheduled.run_time
     _require(threads is None or is_standalone, "the run time shares loops among threads itself")
     _require(threads is None or scheduled.nest.domain.open or 0 <= threads.dim < rank, "threads share a loop of no dim")
-    _require((scheduled.tile_points > 0) == (is_standalone and bool(scheduled.stages)), "tiles are of no size")
+    _verify_walk(scheduled)
+    _verify_arrays(scheduled)
     if shared is not None:
         _require(set(shared.rows) <= set(range(rank)), f"the rows {shared.rows} are no dims of the nest")
         _require(shared.saved is None or len(scheduled.stages) == 1, "saved values are those of no stage")
+
+
+def _verify_walk(scheduled: Schedule) -> None:
+    nest, walk, points = scheduled.nest, scheduled.walk, scheduled.block_points
+    _require(walk in WALKS, f"there is no walk {walk!r}")
+    is_tiled = bool(scheduled.stages) and not scheduled.run_time
+    _require(is_tiled == (walk == TILES) and (not is_tiled or points > 0), "tiles are of no size")
+    _require(walk != BLOCKS or points > 0, "blocks are of no size")
+    _require(walk != NONE or nest.domain.is_empty, "a nest with points has no loops")
+    _require(walk != ROWS or len(scheduled.inline.variants) > 1, "rows are those of a loop without variants")
+    _require(walk != PLANNED or scheduled.run_time or nest.domain.open, "a nest of known rank has a plan")
+    outside = (dim for at, dim in enumerate(nest.domain.dims) if at not in scheduled.dims)
+    is_dense = scheduled.dims == () or all(dim.extent == 1 for dim in outside)
+    _require(is_dense, "a dim of several points has no loop")
+    _require(not scheduled.copies or (nest.stores == (Load(0),) and not nest.reduced), "what is computed is no copy")
+
+
+def _verify_arrays(scheduled: Schedule) -> None:
+    """Verify that results may be only operands of their C types, and that loops rely only on what callers promise."""
+    nest = scheduled.nest
+    for result, numbers in zip(nest.results, scheduled.in_place, strict=False):
+        c = {access.number: access.dtype.c_in_memory for access in nest.operands}
+        is_alike = all(c.get(number) == result.dtype.c_in_memory for number in numbers)
+        _require(is_alike, f"{result.name} may be an array of another type")
+    _require(
+        all(at < len(nest.operands) + len(nest.results) for at in scheduled.aligned), "what is aligned is no array"
+    )
+    for loop in scheduled.loops:
+        for variant in loop.variants:
+            own = variant.classes(len(loop.reads) + len(nest.results))
+            is_row = all(own[at] == UNIT for at in variant.aligned)
+            _require(is_row and (not variant.aligned or scheduled.alignment > 0), f"{variant.name} aligns no rows")
+    for block in scheduled.inline.blocks:
+        _require(set(block.prefetched) <= set(block.reads), "a loop prefetches what it does not read")
 
 
 def _require(holds: bool, fault: str) -> None:

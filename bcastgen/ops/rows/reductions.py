@@ -86,6 +86,16 @@ class Reduction:
             return self.is_least
         return values.max if self.is_least else values.min
 
+    def in_any_order(self, combined: DType) -> bool:
+        """Whether values that are combined in a dtype give the same in any order.
+
+        Examples
+        --------
+        >>> REDUCTIONS["sum"].in_any_order(I64), REDUCTIONS["sum"].in_any_order(F64)
+        (True, False)
+        """
+        return not self.gives_index and not combined.is_inexact
+
     @property
     def is_least(self) -> bool:
         """Whether it looks for the least of the values, or its index."""

@@ -153,7 +153,7 @@ def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> C
         function=kernel.function,
         stem_shape=f"{kernel.name}_shape",
         message=f"{kernel.name}_message",
-        nests=references(kernel.name, program, part.fast),
+        nests=references(kernel.name, program, part.schedule.fast),
         types=tuple(_type(name, dtype) for name, dtype in zip(kernel.arrays, dtypes, strict=True)),
         constants=tuple(_constants(part, given)),
         results=tuple(ResultData(at, result.rank) for at, result in enumerate(kernel.results)),

@@ -72,8 +72,7 @@ def references(stem: str, program: LoopProgram, fast: bool) -> tuple[ReferenceVi
     program : its nests.
     fast : whether functions take their fast forms.
     """
-    schedules = standalone_schedule(program, 0).nests
-    view = kernel_view(stem, program, schedules, "", separate=True, fast=fast)
+    view = kernel_view(stem, program, standalone_schedule(program, 0, fast=fast), "", separate=True)
     pairs = enumerate(zip(program.nests, view.nests, strict=True))
     return tuple(
         _reference(at, stem, nest_view, nest.operands, nest.results, len(program.operands))
