@@ -13,15 +13,16 @@ from .inner_loops import InnerLoop, Schedule
 from .shared_loops import LoopGroup, Sharing
 from .variants import UNIT
 
-__all__ = ["in_place", "in_place_shared", "with_aligned_rows"]
+__all__ = ["in_place", "with_aligned_rows"]
 
 
-def in_place(program: LoopProgram, at: int) -> tuple[tuple[int, ...], ...]:
-    """Return for each result of a nest, which shares no loops, the numbers of the operands that it may be itself.
+def in_place(program: LoopProgram, at: int, sharing: Sharing | None = None) -> tuple[tuple[int, ...], ...]:
+    """Return for each result of a nest the numbers of the operands that it may be itself.
 
     An operand is none if it is read after this nest has written; nor if the C types differ, since compilers assume that
     objects of two types do not share memory; nor if, by the types, only one of the two moves along some dim; nor if one
-    of the maps that it is read through is not the result's.
+    of the maps that it is read through is not the result's. Where nests share loops, it is none if any of them reads
+    an element after it is written.
 
     Examples
     --------
@@ -30,6 +31,8 @@ def in_place(program: LoopProgram, at: int) -> tuple[tuple[int, ...], ...]:
     ((0,),)
     """
     nest = program.nests[at]
+    if sharing is not None:
+        return _in_place_shared(program, sharing, at)
     later = {access.number for after in program.nests[at + 1 :] for access in after.operands}
     excluded = later | set(program.guards.constants)
     reads: dict[int, list[Access]] = {}
@@ -53,8 +56,8 @@ def _is_same(nest: Nest, result: Access, through: list[Access]) -> bool:
     return ranks[0] == ranks[1] and all((own is None) == (other is None) for own, other in pairs)
 
 
-def in_place_shared(program: LoopProgram, sharing: Sharing, at: int) -> tuple[tuple[int, ...], ...]:
-    """Return the same for a nest of a program with reductions: nothing reads an element after it is written."""
+def _in_place_shared(program: LoopProgram, sharing: Sharing, at: int) -> tuple[tuple[int, ...], ...]:
+    """Return for each result of a nest that shares loops the operands that it may be itself."""
     nest = program.nests[at]
     if nest.reduced or not nest.results:
         return ((),) * len(nest.results)

@@ -21,6 +21,7 @@ __all__ = [
     "PLAIN",
     "PLANNED",
     "ROWS",
+    "SHARED",
     "SQUARE",
     "TILES",
     "WALKS",
@@ -30,13 +31,15 @@ __all__ = [
 ]
 
 # How the points of a nest are walked, and what is said of it where no other decision says it.
-PLANNED, PLAIN, ROWS, BLOCKS, TILES, NONE = "planned", "plain", "rows", "blocks", "tiles", "none"
+PLANNED, PLAIN, ROWS, BLOCKS, TILES = "planned", "plain", "rows", "blocks", "tiles"
+SHARED, NONE = "shared", "none"
 WALKS = {
     PLANNED: "planned: a call orders and joins dims by the first result's strides, and goes along the innermost",
     PLAIN: "plain: one loop in another, with the computation of a point in the innermost",
     ROWS: "rows: loops around a call of the inner loop for each row",
     BLOCKS: "",
     TILES: "",
+    SHARED: "",
     NONE: "none: there are no points",
 }
 # The points of a square's side. Measured with floats: 16 and 64 take an eighth and a half longer.

@@ -147,21 +147,18 @@ def standalone_schedule(
       plain: one loop in another, with the computation of a point in the innermost
       in place: r may be a itself
     """
-    from .arrays import in_place, in_place_shared, with_aligned_rows  # noqa: PLC0415 - only standalone C needs it
+    from .arrays import in_place, with_aligned_rows  # noqa: PLC0415 - only standalone C needs it
 
     sharing = shared_loops(program) if program.reduced else None
     if sharing is not None or dense:
         marked = sharing is None and variants != 0
-        made = tuple(plain_loops(nest, dense, marked, vector_bytes) for nest in program.nests)
+        made = tuple(plain_loops(nest, dense, marked, vector_bytes, sharing is not None) for nest in program.nests)
     else:
         made = tuple(nested_loops(nest, variants, not nest.domain.open, vector_bytes, openmp) for nest in program.nests)
     if openmp:
         dims = _every_loop(program) if sharing is None else _opened_first(program, sharing, made)
         made = tuple(replace(one, threads=_threads(one, dims.get(at, ()))) for at, one in enumerate(made))
-    if sharing is None:
-        made = tuple(replace(one, in_place=in_place(program, at)) for at, one in enumerate(made))
-    else:
-        made = tuple(replace(one, in_place=in_place_shared(program, sharing, at)) for at, one in enumerate(made))
+    made = tuple(replace(one, in_place=in_place(program, at, sharing)) for at, one in enumerate(made))
     restrict = dense and not any(numbers for one in made for numbers in one.in_place)
     if dense:
         made = tuple(_hinted(one, restrict) for one in made)

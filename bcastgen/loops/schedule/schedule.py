@@ -15,7 +15,7 @@ from .byte_words import byte_words
 from .costs import costs_of
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Schedule
-from .outer_loops import NONE, PLAIN, TILES, OuterLoops, outer_loops
+from .outer_loops import NONE, PLAIN, SHARED, TILES, OuterLoops, outer_loops
 from .staging import Stage, Staging, hoisted, stage
 from .unswitching import masks, two_sided
 from .variants import (
@@ -170,7 +170,7 @@ def nested_loops(
     )
 
 
-def plain_loops(nest: Nest, dense: bool, marked: bool, vector_bytes: int = 0) -> Schedule:
+def plain_loops(nest: Nest, dense: bool, marked: bool, vector_bytes: int = 0, shared: bool = False) -> Schedule:
     """Return the schedule of a nest in standalone C whose loops are written out, in one variant.
 
     Parameters
@@ -179,6 +179,7 @@ def plain_loops(nest: Nest, dense: bool, marked: bool, vector_bytes: int = 0) ->
     dense : whether types say the stride of each array.
     marked : whether the innermost loop says that its iterations are independent, and how many a vector holds.
     vector_bytes : the size of the target's vectors; 0 if loops say nothing of it.
+    shared : whether nests share loops.
     """
     if not nest.results:
         return Schedule(nest, _whole(nest, (), 0.0))
@@ -188,7 +189,7 @@ def plain_loops(nest: Nest, dense: bool, marked: bool, vector_bytes: int = 0) ->
     loop = _with_lanes(nest, _whole(nest, (plain,), sum(costs_of(nest))), vector_bytes)
     dims = tuple(at for at, dim in enumerate(nest.domain.dims) if dim.extent != 1)
     # A reduction of no elements has a value.
-    walk = NONE if nest.domain.is_empty and not nest.reduced else PLAIN
+    walk = NONE if nest.domain.is_empty and not nest.reduced else SHARED if shared else PLAIN
     return Schedule(nest, loop, walk=walk, dims=dims)
 
 

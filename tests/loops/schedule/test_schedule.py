@@ -10,7 +10,7 @@ from bcastgen import from_text
 from bcastgen.emit.kernel.view import kernel_view
 from bcastgen.emit.templating.render import render_kernel
 from bcastgen.loops.nest import Load
-from bcastgen.loops.schedule.program_schedule import standalone_schedule
+from bcastgen.loops.schedule.program_schedule import ProgramSchedule, standalone_schedule
 from bcastgen.loops.schedule.schedule import schedule
 from bcastgen.loops.schedule.variants import ANY, UNIT, classes_of
 
@@ -71,7 +71,9 @@ def test_emit_takes_what_the_schedule_holds():
         inline = replace(full.inline, variants=full.inline.variants[:1], blocks=(), words=None)
         plain = replace(full, inline=inline, stages=(), staged=None, f16_blocks=False)
         texts = [
-            render_kernel(kernel_view("kernel", program, (one,), "")).text.partition("static void kernel_unit")[2]
+            render_kernel(kernel_view("kernel", program, ProgramSchedule((one,)), "")).text.partition(
+                "static void kernel_unit"
+            )[2]
             for one in (full, plain)
         ]
         assert c in texts[0] and c not in texts[1], text

@@ -8,7 +8,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.errors import BcastgenError
-from bcastgen.loops.nest import Let
+from bcastgen.loops.nest import Let, Load
 from bcastgen.loops.schedule.program_schedule import standalone_schedule
 from bcastgen.loops.schedule.shared_rows import SharedPass
 from bcastgen.loops.schedule.threads import Threads
@@ -16,11 +16,17 @@ from bcastgen.loops.schedule.verify import verify_schedule
 
 STAGED = "(f32[*] a, f32[*] b) -> exp(a) * sin(b)"
 BLOCKS = "(f32[*] a) -> a * tanh(log1p(exp(a)))"
+TILED = "(f32[?,?] x, f32[1,?] s) -> x * exp(s) + 1"
+ROWS = "(f32[?,?] a, f32[?,?] b) -> a + b"
 SIDES = "(bool[*] m, f32[*] a, f32[*] b) -> where(m, a, a * b)"
 
 
 def scheduled(text):
     return bg.from_text(text).compilation.schedules[0]
+
+
+def standalone(text, **options):
+    return standalone_schedule(bg.from_text(text).compilation.program, **options).nests[0]
 
 
 def inline(made, **changed):
@@ -49,11 +55,21 @@ FAULTS = {
     "block loop 2, reads what neither": lambda: block(scheduled(BLOCKS), 1, reads=(Let(2),)),
     "two sides are of no variant": lambda: inline(one := scheduled(SIDES), variants=one.inline.variants[:1]),
     "the run time shares loops": lambda: replace(scheduled(STAGED), threads=Threads(0, True, 1, True)),
-    "a loop of no dim": lambda: replace(
-        standalone_schedule(bg.from_text("(f32[?] a) -> a + 1").compilation.program).nests[0],
-        threads=Threads(1, False, 1, True),
+    "a loop of no dim": lambda: replace(standalone("(f32[?] a) -> a + 1"), threads=Threads(1, False, 1, True)),
+    "there is no walk": lambda: replace(scheduled(STAGED), walk="diagonals"),
+    "tiles are of no size": lambda: replace(standalone(TILED), block_points=0),
+    "blocks are of no size": lambda: replace(standalone(ROWS), walk="blocks"),
+    "a nest with points has no loops": lambda: replace(standalone(ROWS), walk="none"),
+    "those of a loop without variants": lambda: replace(standalone(ROWS, variants=0), walk="rows"),
+    "a nest of known rank has a plan": lambda: replace(standalone(ROWS), walk="planned"),
+    "a dim of several points has no loop": lambda: replace(standalone(ROWS), dims=(0,)),
+    "what is computed is no copy": lambda: replace(scheduled(BLOCKS), copies=True),
+    "may be an array of another type": lambda: replace(standalone("(f64[?] a) -> f32(a)"), in_place=((0,),)),
+    "what is aligned is no array": lambda: replace(standalone(ROWS), aligned=(3,)),
+    "unit aligns no rows": lambda: inline(
+        one := standalone(ROWS), variants=tuple(replace(each, aligned=(0,)) for each in one.inline.variants)
     ),
-    "tiles are of no size": lambda: replace(scheduled(STAGED), tile_points=4),
+    "prefetches what it does not read": lambda: block(scheduled(BLOCKS), 1, prefetched=(Load(1),)),
     "are no dims of the nest": lambda: replace(scheduled(STAGED), shared_pass=SharedPass((3,), 1)),
     "has no inner loop": lambda: inline(scheduled(STAGED), variants=()),
 }
@@ -68,3 +84,9 @@ def test_a_wrong_schedule_is_refused(fault):
 @pytest.mark.parametrize("text", [STAGED, BLOCKS, SIDES, "(u8[*] a, u8[*] b) -> a // 8 + b"])
 def test_ours_are_right(text):
     verify_schedule(scheduled(text))
+
+
+@pytest.mark.parametrize("options", [{}, {"variants": 0}, {"openmp": True}, {"alignment": 32}, {"vector_bytes": 32}])
+@pytest.mark.parametrize("text", [STAGED, BLOCKS, SIDES, TILED, ROWS, "(f32[?,?] x) -> x - max(x, axis=1)[:, None]"])
+def test_ours_of_standalone_c_are_right(text, options):
+    verify_schedule(standalone(text, **options))
