@@ -77,10 +77,9 @@ class NestView:
     alike : whether loops over its arrays make all checks of their extents.
     demand, demand_body, demand_status, demand_arrays : the condition that all elements have to satisfy before any is
         written, the statements that compute it, the status if it does not hold, and the arrays that these read.
-    demands_reduced : whether the condition depends on the results of reductions.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
-    shared_pass, walk, block_points, threads, outer, copies : as its schedule has them.
+    asks_late, shared_pass, walk, block_points, threads, outer, copies : as its schedule has them.
     """
 
     name: str
@@ -93,7 +92,7 @@ class NestView:
     demand: str
     demand_status: str
     demand_arrays: tuple[ArrayView, ...]
-    demands_reduced: bool
+    asks_late: bool
     shapes: tuple[tuple[str, str], ...] = ()
     ranks: tuple[str, ...] = ()
     guards: tuple[StepView, ...] = ()

@@ -38,10 +38,6 @@ from ...loops.guard_program.ir import (
 __all__ = ["Members", "StepView", "entry_steps", "meeting_steps", "refusal", "result_steps", "starts"]
 
 
-# PTRDIFF_MAX on machines with 32-bit addresses: the largest object there.
-_MOST_BYTES = 2**31 - 1
-
-
 @dataclass(frozen=True, slots=True)
 class StepView:
     """One step of a domain function: a check, a meeting, or a dim that sets an extent.
@@ -307,10 +303,11 @@ def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> It
                     made.condition, made.refusal, made.comment or f"{guards.named[step.subject]} is declared so"
                 )
             case Overflow(subject=subject, size=size):
-                overflow = _overflow(nest, size)
-                if overflow:
+                if nest.may_overflow(size):
                     number = members.number(subject)
-                    yield StepView(overflow, refusal("OVERFLOW", number, "-1", "-1", "PTRDIFF_MAX", str(size)))
+                    yield StepView(
+                        _overflow(nest, size), refusal("OVERFLOW", number, "-1", "-1", "PTRDIFF_MAX", str(size))
+                    )
 
 
 def _domain_dim(dim: int) -> str:
@@ -319,17 +316,11 @@ def _domain_dim(dim: int) -> str:
 
 
 def _overflow(nest: NestGuards, size: int) -> str:
-    """Return the condition under which a result with elements of a size has more bytes than an object can have.
-
-    It is empty if the types exclude it even on a machine with 32-bit addresses.
-    """
+    """Return the condition under which a result with elements of a size has more bytes than an object can have."""
     if nest.open:
         return f"bcg_bytes(rank, extents, {size}) < 0"
-    found = {define.at: define.term.extent for define in nest.defines if isinstance(define.term, Const)}
-    known = prod(found.values()) * size
-    unknown = [at for at in range(nest.least_rank) if at not in found]
-    if known == 0 or (known <= _MOST_BYTES and not unknown):
-        return ""
+    known = prod(nest.known.values()) * size
+    unknown = [at for at in range(nest.least_rank) if at not in nest.known]
     if len(unknown) == 1:
         return f"(uint64_t)extents[{unknown[0]}] > PTRDIFF_MAX{f' / {known}' if known != 1 else ''}"
     return f"bcg_bytes({nest.least_rank}, extents, {size}) < 0"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...core.frozen import replace
-from ...loops.analysis.demands import demands_reduced
 from ...loops.guard_program.code import guard_numbers
 from ...loops.guard_program.ir import NestGuards
 from ...loops.guard_program.without_given import without_given
@@ -208,7 +207,7 @@ def _nest_view(
         demand=demand,
         demand_status=demand_status(nest),
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
-        demands_reduced=demands_reduced(program, nest),
+        asks_late=scheduled.asks_late,
         claims=tuple(claim.name for claim in nest.claims),
         reductions=tuple(
             _reduction_view(one, access, direct)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...loops.nest import Access, LoopProgram, Nest, Reducing
+from ...loops.nest import Access, LoopProgram, Nest, Reducing, own_dims
 from ...loops.schedule.outer_loops import NONE
 from ...loops.schedule.program_schedule import ProgramSchedule
 from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, extent_keys
@@ -323,11 +323,8 @@ class _Loops:
         """Return an array's element at a point of a nest."""
         nest = self.program.nests[at]
         dims = nest.domain.dims if array.is_result else access.type.dims
-        places = [
-            (own, points[index.dim])
-            for own, index in enumerate(access.map.indices)
-            if index.dim is not None and index.dim in points and dims[own].extent != 1
-        ]
+        moving = own_dims(nest, access, array.is_result)
+        places = sorted((own, points[dim]) for dim, own in enumerate(moving) if own is not None and dim in points)
         kept = self.kept.get(access.number) if not array.is_result else None
         owner = kept.array if kept else array.owner
         if array.is_constant:

@@ -19,6 +19,7 @@ then results, then claims, as in a diagnostic.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from ...core.frozen import dataclass
@@ -49,6 +50,9 @@ __all__ = [
     "Test",
     "Widen",
 ]
+
+# PTRDIFF_MAX on machines with 32-bit addresses: the largest object there.
+_MOST_BYTES = 2**31 - 1
 
 T = TypeVar("T")
 
@@ -304,6 +308,17 @@ class NestGuards:
     def all_steps(self) -> tuple[Step, ...]:
         """All steps, in order."""
         return (*self.entry, *self.defines, *self.steps, *self.results)
+
+    @property
+    def known(self) -> dict[int, int]:
+        """The dims of the domain whose extents types know, with these."""
+        return {define.at: define.term.extent for define in self.defines if isinstance(define.term, Const)}
+
+    def may_overflow(self, size: int) -> bool:
+        """Whether types leave open that elements of `size` bytes are more than an object of any machine can have."""
+        least = prod(self.known.values()) * size
+        is_known = not self.open and len(self.known) == self.least_rank
+        return self.open or (least != 0 and not (is_known and least <= _MOST_BYTES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,8 @@ class Schedule:
         where standalone C has stages, those of a square's side, or those that a thread takes; 0 for whole rows.
     dims : in standalone C of known rank, the dims that have a loop; others have one point.
     copies : whether its only result is its only operand as it is, which the run time may copy without an inner loop.
+    asks_late : whether the run time looks at its elements after the reductions that their condition reads, and not
+        before all loops.
     in_place : in standalone C, for each result the numbers of the operands that it may be itself.
     alignment, aligned : in standalone C, the bytes to which callers promise that rows of arrays are aligned, and these
         arrays, by their place among operands and results.
@@ -114,6 +116,7 @@ class Schedule:
     block_points: int = 0
     dims: tuple[int, ...] = ()
     copies: bool = False
+    asks_late: bool = False
     in_place: tuple[tuple[int, ...], ...] = ()
     alignment: int = 0
     aligned: tuple[int, ...] = ()
@@ -192,6 +195,8 @@ def _run_time_lines(scheduled: Schedule) -> list[str]:
         lines.append(
             f"saved: the pass that nests share keeps {given}, which {name} combined, and does not compute it again"
         )
+    if scheduled.asks_late:
+        lines.append("elements are looked at after the reductions that their condition reads")
     if scheduled.copies:
         lines.append("copies: the result is the operand as it is")
     return lines

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.frozen import dataclass, replace
+from ..analysis.demands import demands_reduced
 from ..nest import Let, Load, LoopProgram, Nest, Reducing, Value
 from ..rewrites import pipeline
 from .function_calls import MOST_INLINED, function_calls
@@ -82,7 +83,10 @@ def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: b
     variants : how many variants to make beside the one in which every array moves; None for as many as pay.
     fast : whether functions take their fast forms.
     """
-    made = [replace(schedule(nest, variants, fast), direct=_direct(nest)) for nest in program.nests]
+    made = [
+        replace(schedule(nest, variants, fast), direct=_direct(nest), asks_late=demands_reduced(program, nest))
+        for nest in program.nests
+    ]
     if not program.reduced:
         aligned = all(access.is_aligned for nest in program.nests for access in nest.operands)
         return _finished(ProgramSchedule(tuple(made), fast=fast, aligned=aligned))
@@ -191,8 +195,12 @@ def _hinted(scheduled: Schedule, restrict: bool) -> Schedule:
 
 
 def _finished(made: ProgramSchedule) -> ProgramSchedule:
-    """Return a schedule with its function calls counted, after verifying that of each nest."""
-    return replace(made, function_calls=function_calls(tuple(map(verified, made.nests))))
+    """Return a schedule with its function calls counted, verified wherever nests are: in tests, too."""
+    if pipeline.verifies():
+        from .verify import verify_program  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
+
+        verify_program(made.nests, made.sharing, made.restrict)
+    return replace(made, function_calls=function_calls(made.nests))
 
 
 def verified(made: Schedule) -> Schedule:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import BcastgenError
+from ..analysis.demands import demanding_statements
 from ..nest import Let, Load, Nest, Value
 from ..verify import verify
 from .inner_loops import InnerLoop, Schedule
 from .outer_loops import BLOCKS, NONE, PLANNED, ROWS, TILES, WALKS
+from .shared_loops import Sharing
 from .variants import UNIT
 
-__all__ = ["verify_schedule"]
+__all__ = ["verify_program", "verify_schedule"]
 
 
 def verify_schedule(scheduled: Schedule) -> None:
@@ -98,6 +100,38 @@ def _verify_decisions(scheduled: Schedule) -> None:
     if shared is not None:
         _require(set(shared.rows) <= set(range(rank)), f"the rows {shared.rows} are no dims of the nest")
         _require(shared.saved is None or len(scheduled.stages) == 1, "saved values are those of no stage")
+
+
+def verify_program(nests: tuple[Schedule, ...], sharing: Sharing | None, restrict: bool) -> None:
+    """Verify the schedule of each nest, and that what nests do together leaves none out and reads what there is.
+
+    Raises
+    ------
+    BcastgenError
+        For the first fault found.
+    """
+    for at, one in enumerate(nests):
+        verify_schedule(one)
+        later = {access.number for after in nests[at + 1 :] for access in after.nest.operands}
+        free = sharing is not None or later.isdisjoint(number for numbers in one.in_place for number in numbers)
+        _require(free, f"a result of nest {at} may be an operand that a later nest reads")
+        _require(not (restrict and any(one.in_place)), "a result that is `restrict` may be an operand")
+    if sharing is not None:
+        _verify_sharing(nests, sharing)
+
+
+def _verify_sharing(nests: tuple[Schedule, ...], sharing: Sharing) -> None:
+    members = [member for group in sharing.groups for member in group.members]
+    computed = [at for at, one in enumerate(nests) if one.nest.results]
+    _require(sorted(member.nest for member in members) == computed, "a nest is in no shared loops, or in several")
+    for member in members:
+        own, dims = nests[member.nest], range(len(nests[member.nest].nest.domain.dims))
+        _require(set(member.dims) <= set(dims), f"nest {member.nest} shares a loop over no dim of its own")
+        read = sharing.in_memory.intersection(access.number for access in own.nest.operands)
+        _require(member.from_memory <= read, f"nest {member.nest} reads from memory what is not there")
+    asked = (*sharing.asks, *(at for group in sharing.groups for at in group.asks))
+    asking = [at for at in computed if demanding_statements(nests[at].nest)]
+    _require(sorted(asked) == asking, "elements of a nest are never looked at, or twice")
 
 
 def _verify_walk(scheduled: Schedule) -> None:

@@ -12,7 +12,7 @@ from bcastgen.loops.nest import Let, Load
 from bcastgen.loops.schedule.program_schedule import standalone_schedule
 from bcastgen.loops.schedule.shared_rows import SharedPass
 from bcastgen.loops.schedule.threads import Threads
-from bcastgen.loops.schedule.verify import verify_schedule
+from bcastgen.loops.schedule.verify import verify_program, verify_schedule
 
 STAGED = "(f32[*] a, f32[*] b) -> exp(a) * sin(b)"
 BLOCKS = "(f32[*] a) -> a * tanh(log1p(exp(a)))"
@@ -79,6 +79,44 @@ FAULTS = {
 def test_a_wrong_schedule_is_refused(fault):
     with pytest.raises(BcastgenError, match=f"^schedule: .*{fault}"):
         verify_schedule(FAULTS[fault]())
+
+
+CENTRED = "(f32[?,?] x) -> x - max(x, axis=1, keepdims=True)"
+
+
+def program(text, **changed):
+    made = replace(standalone_schedule(bg.from_text(text).compilation.rewritten.program), **changed)
+    return made.nests, made.sharing, made.restrict
+
+
+def sharing_of(text, at, **changed):
+    """The schedule of a program whose first group, or a member of it, is changed."""
+    made = standalone_schedule(bg.from_text(text).compilation.rewritten.program)
+    group = made.sharing.groups[0]
+    if at is not None:
+        members = [replace(one, **changed) if number == at else one for number, one in enumerate(group.members)]
+        changed = {"members": tuple(members)}
+    return made.nests, replace(made.sharing, groups=(replace(group, **changed), *made.sharing.groups[1:])), False
+
+
+PROGRAM_FAULTS = {
+    "may be an operand that a later nest reads": lambda: (
+        (replace((nests := program("(f32[4] a, f32[3,4] b) -> a + 1, a * b")[0])[0], in_place=((0,),)), nests[1]),
+        None,
+        False,
+    ),
+    "that is `restrict` may be an operand": lambda: program(ROWS, restrict=True),
+    "is in no shared loops, or in several": lambda: sharing_of(CENTRED, 1, nest=0),
+    "shares a loop over no dim of its own": lambda: sharing_of(CENTRED, 1, dims=(2,)),
+    "reads from memory what is not there": lambda: sharing_of(CENTRED, 1, from_memory=frozenset({1})),
+    "are never looked at, or twice": lambda: sharing_of(CENTRED, None, asks=(0,)),
+}
+
+
+@pytest.mark.parametrize("fault", PROGRAM_FAULTS)
+def test_a_wrong_schedule_of_a_program_is_refused(fault):
+    with pytest.raises(BcastgenError, match=f"^schedule: .*{fault}"):
+        verify_program(*PROGRAM_FAULTS[fault]())
 
 
 @pytest.mark.parametrize("text", [STAGED, BLOCKS, SIDES, "(u8[*] a, u8[*] b) -> a // 8 + b"])
