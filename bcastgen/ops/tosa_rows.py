@@ -50,7 +50,7 @@ def _negate_c(operands: tuple[DType, ...], result: DType) -> str:
 
 def _clz_c(operands: tuple[DType, ...], result: DType) -> str:
     if result.bits == 64:
-        return "({T})bcg_clz_u64((uint64_t){0})"
+        return "bcg_clz_u64((uint64_t){0})" if result.kind == "signed" else "({T})bcg_clz_u64((uint64_t){0})"
     padding = f" - {32 - result.bits}" * (result.bits < 32)
     return f"({{T}})(bcg_clz_u32((uint{{bits}}_t){{0}}){padding})"
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...core.frozen import replace
+from ...loops.array_dims import may_be_one, own_dims
 from ...loops.guard_program.code import guard_numbers
 from ...loops.guard_program.ir import NestGuards
 from ...loops.guard_program.without_given import without_given
-from ...loops.nest import Access, LoopProgram, Nest, Reducing, may_be_one, own_dims
+from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
 from ...loops.schedule.program_schedule import ProgramSchedule
 from ..c_text.body import demand_lines, demand_status, loaded

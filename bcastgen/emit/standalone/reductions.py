@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...loops.nest import Access, LoopProgram, Nest, Reducing, own_dims
+from ...loops.array_dims import own_dims
+from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.outer_loops import NONE
 from ...loops.schedule.program_schedule import ProgramSchedule
 from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, extent_keys

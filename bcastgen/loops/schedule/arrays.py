@@ -8,7 +8,8 @@ In: a program, how nests share loops; a nest's schedule.  Out: numbers of operan
 from __future__ import annotations
 
 from ...core.frozen import replace
-from ..nest import Access, Load, LoopProgram, Nest, own_dims
+from ..array_dims import own_dims
+from ..nest import Access, Load, LoopProgram, Nest
 from .inner_loops import InnerLoop, Schedule
 from .shared_loops import LoopGroup, Sharing
 from .variants import UNIT

@@ -12,7 +12,8 @@ What is decided here changes the order of points, never a value: points of a nes
 from __future__ import annotations
 
 from ...core.frozen import dataclass
-from ..nest import Nest, own_dims
+from ..array_dims import own_dims
+from ..nest import Nest
 from .threads import THREAD_BLOCK, Threads
 
 __all__ = [
@@ -80,7 +81,7 @@ def outer_loops(nest: Nest, cost: float, shared: bool) -> OuterLoops:
     --------
     >>> from bcastgen import from_text
     >>> outer_loops(from_text("(f32[?,4,?] a) -> -a").compilation.program.nests[0], 1.0, shared=False)
-    OuterLoops(joined=(1, 0), short=0, square=None)
+    OuterLoops(joined=(1, 0), short=0, square=None, read_once=())
     """
     last = len(nest.domain.dims) - 1
     if last < 1:
