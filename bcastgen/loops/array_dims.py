@@ -41,10 +41,11 @@ def may_be_one(nest: Nest, access: Access, own: int, is_result: bool) -> bool:
     >>> may_be_one(nest, nest.operands[0], 1, is_result=False)
     True
     """
-    index, dim = access.map.indices[own], access.type.dims[own]
+    index = access.map.indices[own]
     assert index.dim is not None
-    # The domain's extent is that of results, and of a dim that does not stretch: more of it may be known.
+    # The domain's extent is that of results, whose declared types may give fewer, and of a dim that does not stretch:
+    # more of it may be known.
     of_domain = nest.domain.dims[index.dim]
     if is_result:
         return of_domain.can_be_one
-    return dim.can_be_one and (index.stretches or of_domain.can_be_one)
+    return access.type.dims[own].can_be_one and (index.stretches or of_domain.can_be_one)
