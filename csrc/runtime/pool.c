@@ -3,16 +3,17 @@
  * A job's indices are cut into shares, one a thread, always in the order of the threads: calls over the same arrays
  * touch the same memory from the same threads, so that it is in their caches and, on machines of several nodes, in the
  * memory of their node, to which whoever writes a page first has brought it. A thread that has done its share helps
- * others. pool_shares.inc has the rules by which each index is taken once. No line of memory is written by all threads
- * but the count of what is finished, to which each adds once for a share.
+ * others, those on its node first. pool_shares.inc has the rules by which each index is taken once. At work all threads
+ * write one line of memory, the count of what is finished, once for a share.
  *
  * The caller works, too. Threads that sleep are woken along a tree: the caller wakes some, and each of these wakes some
- * before it works, so that 63 of them do not cost the caller 63 system calls. A worker that is slow to wake finds its
- * share done by others. All atomic operations are sequentially consistent: a job takes far longer than they do.
+ * before it works. One that the system does not run keeps others asleep, so the caller wakes some more after each index.
+ * A worker that is slow to wake finds its share done by others. Atomic operations are sequentially consistent, but for
+ * the fields of a job that is not open yet.
  *
- * Linux wakes a thread on its waker's CPU where the others seem to be busy. There it waits until the caller is
- * done, or does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself.
- * Where there are several nodes, each worker is kept on one: the caller's first, until that has a thread a CPU.
+ * Linux wakes a thread on its waker's CPU where the others seem to be busy. There it waits until the caller is done, or
+ * does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself. No thread
+ * is kept on a node: the system knows better which CPUs are free.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* a file that includes this one after others defines it first */
@@ -73,7 +74,7 @@ typedef struct {
     pool *home;
     pthread_t thread;
     uint32_t number;
-    int node; /* the place of its node in pool.nodes */
+    atomic_int node; /* on which it ran last */
 } pool_seat;
 
 struct pool {
@@ -124,36 +125,42 @@ static int pool_is_done(pool *p) { return atomic_load(&p->finished) == atomic_lo
 static void pool_finish(pool *p, const shares_job *job, uint32_t done)
 {
     if (done == 0 || atomic_fetch_add(&p->finished, done) + done != job->tasks || !atomic_load(&p->waiting)) return;
+    if (atomic_load(&pool_current) != p) return; /* a task forked: a thread that is not here may hold the mutex */
     pthread_mutex_lock(&p->mutex);
     pthread_cond_signal(&p->ended);
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* Does what is left of a thread's share. Returns how many indices it took. */
-static uint32_t pool_do_share(pool *p, const shares_job *job, uint32_t share)
+static int pool_wake(pool_seat *seat)
 {
-    uint32_t done = 0, index;
-    for (; shares_take(p, job, share, &index); done++) {
-        /* The fields read here are those of the job that the index was taken from. */
-        atomic_load(&p->task)(atomic_load(&p->argument), (int64_t)index + atomic_load(&p->first));
-    }
-    return done;
-}
-
-static void pool_wake(pool_seat *seat)
-{
-    if (!atomic_load(&seat->sleeps)) return;
+    if (!atomic_load(&seat->sleeps)) return 0;
     pthread_mutex_lock(&seat->mutex); /* a thread that says it sleeps, but looked before, waits by now */
     pthread_mutex_unlock(&seat->mutex);
     pthread_cond_signal(&seat->work);
+    return 1;
 }
 
 /* Wakes the threads that a thread of a job of so many has to wake. */
 static void pool_wake_some(pool *p, uint32_t number, uint32_t shares)
 {
     for (uint32_t next = POOL_WAKES * number + 1; next <= POOL_WAKES * (number + 1) && next < shares; next++) {
-        pool_wake(p->seats[next]);
+        (void)pool_wake(p->seats[next]);
     }
+}
+
+/* Does what is left of a share. Returns how many indices it took. */
+static uint32_t pool_do_share(pool *p, const shares_job *job, uint32_t number, uint32_t share)
+{
+    uint32_t done = 0, index, next = POOL_WAKES + 1;
+    for (; shares_take(p, job, share, &index); done++) {
+        /* The fields read here are those of the job that the index was taken from. */
+        atomic_load(&p->task)(atomic_load(&p->argument), (int64_t)index + atomic_load(&p->first));
+        if (number != 0 || next >= job->shares || atomic_load(&p->sleeping) == 0) continue;
+        for (uint32_t woken = 0; woken < POOL_WAKES && next < job->shares; next++) {
+            woken += (uint32_t)pool_wake(p->seats[next]);
+        }
+    }
+    return done;
 }
 
 /* Works on the job that is open until no index is left. Returns what `open` was then. */
@@ -164,13 +171,14 @@ static unsigned long long pool_work(pool *p, uint32_t number)
     pool_wake_some(p, number, job.shares);
     const uint64_t own = mode_read(), wanted = atomic_load(&p->float_mode);
     if (wanted != own) mode_set(wanted);
-    pool_finish(p, &job, pool_do_share(p, &job, number));
-    const int nodes = p->nodes.count > 1;
+    pool_finish(p, &job, pool_do_share(p, &job, number, number));
+    const int nodes = p->nodes.count > 1, node = nodes ? cpus_node_here(&p->nodes) : 0;
+    if (node != atomic_load(&p->seats[number]->node)) atomic_store(&p->seats[number]->node, node);
     for (int far = 0; far <= nodes; far++) {
-        for (uint32_t step = 1, other = number; step < job.shares; step++) {
+        for (uint32_t step = 1, other = number; step < job.shares && !pool_is_done(p); step++) {
             if (++other == job.shares) other = 0;
-            if (nodes && far != (p->seats[other]->node != p->seats[number]->node)) continue;
-            pool_finish(p, &job, pool_do_share(p, &job, other));
+            if (nodes && far != (atomic_load(&p->seats[other]->node) != node)) continue;
+            pool_finish(p, &job, pool_do_share(p, &job, number, other));
         }
     }
     if (wanted != own) mode_set(own);
@@ -233,12 +241,12 @@ static void pool_free(pool *p)
 
 static pool_seat *pool_new_seat(pool *p, uint32_t number)
 {
-    pool_seat *const seat = aligned_alloc(POOL_LINE, sizeof *seat);
-    if (seat == NULL) return NULL;
+    void *memory;
+    if (posix_memalign(&memory, POOL_LINE, sizeof(pool_seat)) != 0) return NULL;
+    pool_seat *const seat = memory;
     memset(seat, 0, sizeof *seat);
     seat->home = p;
     seat->number = number;
-    seat->node = cpus_node_of(&p->nodes, (int32_t)number);
     pthread_mutex_init(&seat->mutex, NULL);
     pthread_cond_init(&seat->work, NULL);
     return seat;
@@ -250,8 +258,9 @@ static pool *pool_get(void)
     pool *p = atomic_load(&pool_current), *none = NULL;
     if (p != NULL) return p;
     pthread_once(&once, pool_prepare);
-    p = aligned_alloc(POOL_LINE, sizeof *p);
-    if (p == NULL) return NULL;
+    void *memory;
+    if (posix_memalign(&memory, POOL_LINE, sizeof *p) != 0) return NULL;
+    p = memory;
     memset(p, 0, sizeof *p);
     atomic_store(&p->open, 2); /* so that the first job's number is none that a seat has */
     pthread_mutex_init(&p->mutex, NULL);
@@ -274,7 +283,6 @@ static int pool_add_worker(pool *p, const pthread_attr_t *attributes)
         free(seat);
         return 0;
     }
-    cpus_place(seat->thread, &p->nodes, seat->node, -1);
     atomic_fetch_add(&p->workers, 1);
     return 1;
 }
@@ -305,9 +313,8 @@ static void pool_make_room(pool *p)
     const int cpu = cpus_here();
     if (cpu == p->cpu) return;
     p->cpu = cpu;
-    for (int i = 1; i <= p->workers && i <= POOL_FEW; i++) {
-        cpus_place(p->seats[i]->thread, &p->nodes, p->seats[i]->node, cpu);
-    }
+    p->asked = 0; /* it may have been kept on few CPUs before: what was refused may be asked again */
+    for (int i = 1; i <= p->workers && i <= POOL_FEW; i++) cpus_forbid(p->seats[i]->thread, cpu);
 }
 
 /* Waits for the indices that workers hold. If a task has forked, the parent's threads hold them, and the child does not
@@ -329,13 +336,15 @@ static void pool_job(pool *p, int32_t threads, int64_t first, uint32_t tasks, bc
 {
     const uint32_t most = (uint32_t)(threads <= p->workers ? threads : p->workers + 1);
     const unsigned long long open = atomic_load(&p->open) + 1;
-    atomic_store(&p->task, task);
-    atomic_store(&p->argument, argument);
-    atomic_store(&p->float_mode, mode_read());
-    atomic_store(&p->first, first);
-    atomic_store(&p->tasks, tasks);
-    atomic_store(&p->shares, most < tasks ? most : tasks);
-    atomic_store(&p->finished, 0);
+    /* Who sees one of these sees that no job was open before; threads that look again and again keep this line, so that
+     * waiting for each store costs as much as a short job. */
+    atomic_store_explicit(&p->task, task, memory_order_release);
+    atomic_store_explicit(&p->argument, argument, memory_order_release);
+    atomic_store_explicit(&p->float_mode, mode_read(), memory_order_release);
+    atomic_store_explicit(&p->first, first, memory_order_release);
+    atomic_store_explicit(&p->tasks, tasks, memory_order_release);
+    atomic_store_explicit(&p->shares, most < tasks ? most : tasks, memory_order_release);
+    atomic_store_explicit(&p->finished, 0, memory_order_release);
     pool_make_room(p);
     atomic_store(&p->open, open);
     (void)pool_work(p, 0);
@@ -357,6 +366,10 @@ void bcg_pool_run(int32_t threads, int64_t tasks, bcg_task task, void *argument)
     } else {
         for (int64_t first = 0; first < tasks; first += SHARES_MOST) {
             const int64_t left = tasks - first;
+            if (atomic_load(&pool_current) != p) { /* a task forked, and this is the child */
+                pool_serial(first, tasks, task, argument);
+                break;
+            }
             pool_job(p, threads, first, (uint32_t)(left < SHARES_MOST ? left : SHARES_MOST), task, argument);
         }
     }

@@ -5,8 +5,8 @@
  * task(argument, index) once for each index of [0, tasks) on at most `threads` threads, the calling one among them, and
  * returns when all have ended. All threads round, trap and treat subnormals as the calling one does (x86, aarch64). If
  * the pool is at work for another call, or the caller is a thread of the pool, the calling thread runs all tasks, so
- * that there are never more threads than CPUs. Workers spin a short while before they sleep. After fork() the child has
- * a pool of its own, started when it is needed. The pool needs no GIL and knows no Python.
+ * that there are never more threads than CPUs, nor than 1024. Workers spin a short while before they sleep. After
+ * fork() the child has a pool of its own, started when it is needed. The pool needs no GIL and knows no Python.
  */
 #ifndef BCG_POOL_H
 #define BCG_POOL_H

@@ -1,8 +1,8 @@
 /* run.c: the plan of a call: see run.h.
  *
  * A *.inc file of this folder is not a header but a part of the one *.c file that includes it (run_*.inc of this one,
- * pack_*.inc of pack.c, cpus.inc of pool.c); names of static functions begin with the last word of the file's name,
- * those of pack.c and pack_*.inc with pack_.
+ * pack_*.inc of pack.c, cpus.inc and pool_*.inc of pool.c); names of static functions begin with the last word of the
+ * file's name, those of pack.c and pack_*.inc with pack_.
  *
  * A nest's dims are ordered by the result's strides and merged (bcg_odometer.h); large ones are cut into parts, one a
  * task of the pool. A part is walked in blocks of rows (dim i) of points (dim j), with the other dims, o, around,

@@ -325,7 +325,7 @@ static void meet(void *argument, int64_t index)
 static void every_thread_wakes(void)
 {
     int all = bcg_pool_cpus();
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 3 && all > 1; round++) {
         atomic_store(&here, 0);
         bcg_pool_run(all, all, meet, &all);
         CHECK(atomic_load(&here) == all);
@@ -337,9 +337,36 @@ static void every_thread_wakes(void)
 }
 
 #ifdef BCG_NO_THREADS
+static void a_thread_that_is_held_lets_others_wake(void) {}
 static void own_share_then_own_node(void) {}
-static void nodes_are_filled_in_turn(void) {}
+static void nodes_are_read(void) {}
 #else
+/* A worker that the system does not run, as if a signal's handler held it, keeps no other thread asleep. */
+static atomic_int is_held, others;
+
+static void hold_one(void *argument, int64_t index)
+{
+    (void)argument, (void)index;
+    int free_to_hold = 0;
+    if (pthread_equal(pthread_self(), pool_current->seats[1]->thread) &&
+        atomic_compare_exchange_strong(&is_held, &free_to_hold, 1)) {
+        while (atomic_load(&others) < 60) usleep(100);
+    }
+    atomic_fetch_add(&others, 1);
+    usleep(5000);
+}
+
+static void a_thread_that_is_held_lets_others_wake(void)
+{
+    static tally t;
+    if (bcg_pool_cpus() < 32) return;
+    run_counted(&t, 32, 1000); /* makes the pool */
+    check_counted(&t);
+    for (int tries = 0; tries < 10000 && pool_current->sleeping < pool_current->workers; tries++) usleep(1000);
+    bcg_pool_run(32, 128, hold_one, NULL);
+    CHECK(atomic_load(&others) == 128);
+}
+
 /* What one thread does of a job, if no other comes: indices in the order in which it takes them. */
 static int64_t order[64];
 static int ordered;
@@ -365,6 +392,7 @@ static void own_share_then_own_node(void)
             if (p->seats[number] == NULL) p->seats[number] = pool_new_seat(p, number);
             p->seats[number]->node = nodes == 2 && number >= 4;
         }
+        memset(&p->nodes.of, 0, sizeof p->nodes.of);
         atomic_fetch_add(&p->open, 1);
         ordered = 0;
         CHECK(pool_work(p, 3) == atomic_load(&p->open) && ordered == 16 && pool_is_done(p));
@@ -374,42 +402,24 @@ static void own_share_then_own_node(void)
 }
 
 #ifdef __linux__
-/* CPUS_NODES has two sockets of 16 cores with two threads each, of which the second has no CPU that is free. */
-static void nodes_are_filled_in_turn(void)
+/* CPUS_NODES has two sockets of 16 cores with two threads each, and a third node of memory alone. */
+static void nodes_are_read(void)
 {
 #ifdef CPUS_NODES_ARE_MADE
     static cpus_nodes nodes;
-    cpu_set_t list, theirs;
+    cpu_set_t list;
     CHECK(cpus_read_list(CPUS_NODES "/node0/cpulist", &list) && CPU_COUNT(&list) == 32);
     CHECK(CPU_ISSET(0, &list) && CPU_ISSET(15, &list) && !CPU_ISSET(16, &list) && CPU_ISSET(47, &list));
+    CHECK(cpus_read_list(CPUS_NODES "/node2/cpulist", &list) && CPU_COUNT(&list) == 0);
     CHECK(!cpus_read_list(CPUS_NODES "/node7/cpulist", &list) && CPU_COUNT(&list) == 0);
-    nodes.count = 2;
-    CHECK(cpus_read_list(CPUS_NODES "/node0/cpulist", &nodes.cpus[0]));
-    CHECK(cpus_read_list(CPUS_NODES "/node1/cpulist", &nodes.cpus[1]));
-    for (int thread = 0; thread < 200; thread++) CHECK(cpus_node_of(&nodes, thread) == thread / 32 % 2);
-
-    /* Of this machine's CPUs the first is a node, and so are the others. A worker stays on its own. */
-    static tally t;
-    if (bcg_pool_cpus() < 2) return;
-    pool *const p = pool_get();
-    CHECK(sched_getaffinity(0, sizeof list, &list) == 0);
-    p->nodes.count = 2;
-    for (int at = 0; at < 2; at++) CPU_ZERO(&p->nodes.cpus[at]);
-    for (int cpu = 0, met = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &list)) CPU_SET(cpu, &p->nodes.cpus[met++ > 0]);
-    }
-    run_counted(&t, 2, 100);
-    check_counted(&t);
-    CHECK(p->workers == 1 && p->seats[0]->node == 0 && p->seats[1]->node == 1);
-    CHECK(pthread_getaffinity_np(p->seats[1]->thread, sizeof theirs, &theirs) == 0);
-    CPU_AND(&list, &theirs, &p->nodes.cpus[1]);
-    if (CPU_EQUAL(&list, &theirs)) return;
-    /* The caller was on the only CPU of that node. */
-    CHECK(CPU_COUNT(&p->nodes.cpus[1]) == 1 && CPU_ISSET(p->cpu, &p->nodes.cpus[1]));
+    cpus_read_nodes(&nodes);
+    CHECK(nodes.count == 3);
+    for (int cpu = 0; cpu < 70; cpu++) CHECK(nodes.of[cpu] == (cpu < 64 ? cpu / 16 % 2 : CPUS_UNKNOWN));
+    CHECK(cpus_node_here(&nodes) == sched_getcpu() / 16 % 2);
 #endif
 }
 #else
-static void nodes_are_filled_in_turn(void) {}
+static void nodes_are_read(void) {}
 #endif
 #endif
 
@@ -525,8 +535,9 @@ CHECKS = [
     "the_callers_cpu_is_its_own",
     "workers_wake_for_a_row_of_calls",
     "every_thread_wakes",
+    "a_thread_that_is_held_lets_others_wake",
     "own_share_then_own_node",
-    "nodes_are_filled_in_turn",
+    "nodes_are_read",
     "no_more_threads_than_asked_for",
     "signals_are_the_programs",
     "workers_take_their_own_faults",
@@ -582,11 +593,11 @@ def test_pool_of_64_threads(harness: Builder, check: str) -> None:
 
 
 def test_nodes_of_a_machine_with_two_sockets(harness: Builder, tmp_path: Path) -> None:
-    (tmp_path / "online").write_text("0-1\n")
-    for node, cpus in enumerate(["0-15,32-47", "16-31,48-63"]):
+    (tmp_path / "online").write_text("0-2\n")
+    for node, cpus in enumerate(["0-15,32-47", "16-31,48-63", ""]):
         (tmp_path / f"node{node}").mkdir()
         (tmp_path / f"node{node}" / "cpulist").write_text(cpus + "\n")
-    run(harness(f'-DCPUS_NODES="{tmp_path}"', "-DCPUS_NODES_ARE_MADE"), "nodes_are_filled_in_turn")
+    run(harness(f'-DCPUS_NODES="{tmp_path}"', "-DCPUS_NODES_ARE_MADE"), "nodes_are_read")
 
 
 @pytest.mark.parametrize("check", ["every_index_once", "nested_calls", "serial_is_in_order"])

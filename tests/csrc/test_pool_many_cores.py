@@ -14,12 +14,13 @@ def test_the_page_has_what_the_model_says() -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 8, 32, 64, 128])
-def test_threads_that_spin_wait_for_no_line(threads: int) -> None:
-    assert slowdown("shares", threads, 1000, asleep=False) < 1.15
+def test_threads_that_spin_hardly_wait_for_lines(threads: int) -> None:
+    assert slowdown("shares", threads, 20000, asleep=False) < 1.2
 
 
 def test_one_word_for_all_is_what_many_cores_wait_for() -> None:
-    assert slowdown("word", 64, 1000, asleep=False) > 3
+    waits = [slowdown(kind, 64, 20000, asleep=False) - 1 for kind in ("word", "shares")]
+    assert waits[0] > 5 * waits[1]
 
 
 @pytest.mark.parametrize("threads", [32, 64, 128])
