@@ -120,19 +120,28 @@ class _Lane:
     timer: Timer
     inner: int
     passes: int
+    is_short: bool  # a call before each sample, which is not timed, costs little; it finds what others left in caches
     seconds: list[float] = field(default_factory=list)
 
     def sample(self) -> None:
         self.seconds.append(self.timer.timeit(self.inner) / (self.inner * self.passes))
 
 
-def _repetitions(timer: Timer, least: float) -> int:
-    """Return how many calls take ``least`` seconds together."""
+def _repetitions(timer: Timer, least: float) -> tuple[int, bool]:
+    """Return how many calls take ``least`` seconds together, and whether one takes less than ten times that.
+
+    A first call may map memory that later ones use again. Where it takes long enough by itself, it is not asked: a call
+    that is fast from the second on would be timed alone in each round, and cold.
+    """
     inner = 1
-    while (took := timer.timeit(inner)) < least:
+    took = timer.timeit(1)
+    if took >= least:
+        took = timer.timeit(1)
+    while took < least:
         # At most tenfold at a time: the first calls may be slow ones.
         inner = min(10 * inner, max(inner + 1, ceil(1.1 * inner * least / max(took, 1e-9))))
-    return inner
+        took = timer.timeit(inner)
+    return inner, took < 10 * inner * least
 
 
 def interleave(
@@ -165,7 +174,8 @@ def interleave(
     lanes = {}
     for name, each in calls.items():
         timer = each.timer(clock)
-        lanes[name] = _Lane(timer, _repetitions(timer, least), each.passes)
+        inner, is_short = _repetitions(timer, least)
+        lanes[name] = _Lane(timer, inner, each.passes, is_short)
     running = list(lanes.values())
     order = random.Random(0)
     for done in range(rounds):
@@ -177,7 +187,7 @@ def interleave(
         for lane in order.sample(running, len(running)):
             if settle:
                 time.sleep(settle)
-            if settle or lane.inner > 1:
+            if settle or lane.is_short:
                 lane.timer.timeit(1)
             lane.sample()
     return {name: Samples(tuple(lane.seconds), lane.inner * lane.passes) for name, lane in lanes.items()}

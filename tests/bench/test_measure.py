@@ -35,8 +35,8 @@ def test_rounds_are_interleaved():
     machine = Machine()
     calls = {name: machine.call(name, 1.0) for name in "abc"}
     samples = measure.interleave(calls, rounds=4, budget=1e9, clock=machine.clock)
-    calibration, rounds = machine.log[:3], machine.log[3:]
-    assert calibration == list("abc")
+    calibration, rounds = machine.log[:6], machine.log[6:]
+    assert calibration == list("aabbcc")
     assert [sorted(rounds[at : at + 3]) for at in range(0, 12, 3)] == [list("abc")] * 4
     assert {name: taken.seconds for name, taken in samples.items()} == dict.fromkeys("abc", (1.0,) * 4)
 
@@ -45,7 +45,7 @@ def test_who_comes_after_whom_changes():
     machine = Machine()
     calls = {name: machine.call(name, 1.0) for name in "abcd"}
     measure.interleave(calls, rounds=15, budget=1e9, clock=machine.clock)
-    rounds = ["".join(machine.log[at : at + 4]) for at in range(4, 64, 4)]
+    rounds = ["".join(machine.log[at : at + 4]) for at in range(8, 68, 4)]
     for one in "abcd":
         assert {text[text.index(one) - 1] for text in rounds if text[0] != one} == set("abcd") - {one}
 
@@ -59,9 +59,10 @@ def test_a_sample_repeats_a_short_call_until_it_takes_long_enough():
     assert samples["short"].seconds == (2.0**-14,) * 3
 
 
-def test_a_slow_first_call_does_not_decide_the_repetitions():
+@pytest.mark.parametrize("first", [2.0**-11, 2.0**-9])
+def test_a_slow_first_call_does_not_decide_the_repetitions(first):
     machine = Machine()
-    calls = {"warming": machine.call("warming", 2.0**-11, 2.0**-14)}
+    calls = {"warming": machine.call("warming", first, 2.0**-14)}
     samples = measure.interleave(calls, rounds=3, budget=1e9, clock=machine.clock, least=2.0**-10)
     assert samples["warming"].inner * 2.0**-14 >= 2.0**-10
 
@@ -99,8 +100,8 @@ def test_settling_calls_once_before_each_sample():
     machine = Machine()
     calls = {name: machine.call(name, 1.0) for name in "ab"}
     samples = measure.interleave(calls, rounds=3, budget=1e9, clock=machine.clock, settle=1e-9)
-    assert machine.log[:2] == list("ab")
-    for at in range(2, 14, 4):
+    assert machine.log[:4] == list("aabb")
+    for at in range(4, 16, 4):
         assert "".join(machine.log[at : at + 4]) in ("aabb", "bbaa")
     assert samples["a"].seconds == (1.0,) * 3
 
@@ -124,6 +125,13 @@ def test_a_sample_of_several_calls_begins_with_one_that_is_not_timed():
     assert samples["a"].inner > 1
     assert samples["a"].seconds == (0.5,) * 3
     assert (samples["b"].inner, samples["b"].seconds) == (1, (1.0,) * 3)
+
+
+@pytest.mark.parametrize(("cost", "calls"), [(1.5, 2), (9.0, 2), (10.0, 1), (40.0, 1)])
+def test_only_long_calls_are_timed_without_one_before_them(cost, calls):
+    machine = Machine()
+    measure.interleave({"a": machine.call("a", cost)}, rounds=3, budget=1e9, clock=machine.clock, least=1.0)
+    assert len(machine.log) == 2 + 3 * calls
 
 
 def test_passes_inside_a_call_are_counted():
