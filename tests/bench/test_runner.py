@@ -144,8 +144,8 @@ def test_contestants_run_in_turn():
         return Peer(name, "numpy", prepare)
 
     cell = runner.measure_cell(ADD, 16, "fresh", [logging(name) for name in "abc"], OPTIONS, clock=clock)
-    check, calibration, rounds = log[:3], log[3:6], log[6:]
-    assert check == calibration == list("abc")
+    check, calibration, rounds = log[:3], log[3:9], log[9:]
+    assert (check, calibration) == (list("abc"), list("aabbcc"))
     assert [sorted(rounds[at : at + 3]) for at in range(0, 9, 3)] == [list("abc")] * 3
     assert all(timing.min == 1.0 for timing in cell.timings)
 
