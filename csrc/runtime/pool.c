@@ -8,12 +8,11 @@
  *
  * The caller works, too. Threads that sleep are woken along a tree: the caller wakes some, and each of these wakes some
  * before it works. One that the system does not run keeps others asleep, so the caller wakes some more after each index.
- * A worker that is slow to wake finds its share done by others. Atomic operations are sequentially consistent, but for
- * the fields of a job that is not open yet.
+ * A worker that is slow to wake finds its share done. Atomic operations are sequentially consistent, but for the fields
+ * of a job that is not open yet.
  *
  * Linux wakes a thread on its waker's CPU where the others seem to be busy. There it waits until the caller is done, or
- * does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself. No thread
- * is kept on a node: the system knows better which CPUs are free.
+ * does the job alone and then looks for the next in its place. So the caller keeps its CPU to itself.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* a file that includes this one after others defines it first */
@@ -241,9 +240,8 @@ static void pool_free(pool *p)
 
 static pool_seat *pool_new_seat(pool *p, uint32_t number)
 {
-    void *memory;
-    if (posix_memalign(&memory, POOL_LINE, sizeof(pool_seat)) != 0) return NULL;
-    pool_seat *const seat = memory;
+    pool_seat *seat;
+    if (posix_memalign((void **)&seat, POOL_LINE, sizeof *seat) != 0) return NULL;
     memset(seat, 0, sizeof *seat);
     seat->home = p;
     seat->number = number;
@@ -263,6 +261,7 @@ static pool *pool_get(void)
     p = memory;
     memset(p, 0, sizeof *p);
     atomic_store(&p->open, 2); /* so that the first job's number is none that a seat has */
+    p->cpu = -1;
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->ended, NULL);
     cpus_read_nodes(&p->nodes);
@@ -294,9 +293,9 @@ static void pool_grow(pool *p, int32_t threads)
     pthread_attr_t attributes;
     sigset_t blocked, before;
     p->asked = threads;
-    p->cpu = -1;
     const int32_t cpus = cpus_usable(), wanted = (threads < cpus ? threads : cpus) - 1;
     if (wanted <= p->workers || pthread_attr_init(&attributes) != 0) return;
+    p->cpu = -1; /* new workers have to be told, too */
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&blocked);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&blocked, faults[i]);
@@ -312,8 +311,8 @@ static void pool_make_room(pool *p)
 {
     const int cpu = cpus_here();
     if (cpu == p->cpu) return;
+    if (p->cpu >= 0) p->asked = 0; /* it moved: before, it may have been kept on few CPUs, so more may be had now */
     p->cpu = cpu;
-    p->asked = 0; /* it may have been kept on few CPUs before: what was refused may be asked again */
     for (int i = 1; i <= p->workers && i <= POOL_FEW; i++) cpus_forbid(p->seats[i]->thread, cpu);
 }
 
@@ -360,6 +359,7 @@ void bcg_pool_run(int32_t threads, int64_t tasks, bcg_task task, void *argument)
         pool_serial(0, tasks, task, argument);
         return;
     }
+    pool_make_room(p);
     if (threads - 1 > p->workers && threads > p->asked) pool_grow(p, threads);
     if (p->workers == 0) {
         pool_serial(0, tasks, task, argument);

@@ -252,11 +252,19 @@ static void grows_with_what_is_asked(void)
     }
     const int found = threads_of_process();
     CHECK(found < 0 || found <= cpus + 1); /* a sanitizer may have one */
+    for (int tries = 0; tries < 100 && cpus > 1; tries++) {
+        const int cpu = pool_current->cpu;
+        run_counted(&t, 64, 1000);
+        if (pool_current->cpu != cpu) continue; /* where a caller has moved to, it asks again */
+        CHECK(pool_current->asked == 64);       /* elsewhere one call has asked for all */
+        break;
+    }
 }
 #endif
 
 #if defined(BCG_NO_THREADS) || !defined(__linux__)
 static void the_callers_cpu_is_its_own(void) {}
+static void a_start_on_one_cpu_may_grow_later(void) {}
 static void workers_wake_for_a_row_of_calls(void) {}
 #else
 /* Wherever the caller goes, no worker may run there, but on all other CPUs that the caller may. */
@@ -285,6 +293,39 @@ static void the_callers_cpu_is_its_own(void)
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
     run_counted(&t, 4, 100); /* a caller of one CPU leaves its workers where they are */
     check_counted(&t);
+}
+
+/* Goes to a CPU, the first or the last of a mask, and stays there. */
+static void go_to(const cpu_set_t *all, int last)
+{
+    cpu_set_t one;
+    int found = -1;
+    for (int cpu = 0; cpu < CPU_SETSIZE && (last || found < 0); cpu++) {
+        if (CPU_ISSET(cpu, all)) found = cpu;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(found, &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+}
+
+static void a_start_on_one_cpu_may_grow_later(void)
+{
+    static tally t;
+    cpu_set_t all;
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    if (CPU_COUNT(&all) < 2 || bcg_pool_cpus() > CPU_COUNT(&all)) return;
+    go_to(&all, 0);
+    run_counted(&t, 2, 100);
+    check_counted(&t);
+    CHECK(pool_current->workers == 0);
+    go_to(&all, 1);
+    CHECK(sched_setaffinity(0, sizeof all, &all) == 0);
+    for (int tries = 0; tries < 100 && pool_current->workers == 0; tries++) {
+        run_counted(&t, 2, 100);
+        check_counted(&t);
+        usleep(1000);
+    }
+    CHECK(pool_current->workers == 1);
 }
 
 /* Two calls in a row, again and again: the system may stop this thread between them, or leave the worker waiting. */
@@ -533,6 +574,7 @@ CHECKS = [
     "forks_in_a_task",
     "grows_with_what_is_asked",
     "the_callers_cpu_is_its_own",
+    "a_start_on_one_cpu_may_grow_later",
     "workers_wake_for_a_row_of_calls",
     "every_thread_wakes",
     "a_thread_that_is_held_lets_others_wake",
@@ -606,7 +648,12 @@ def test_without_threads_the_caller_does_it_all(harness: Builder, check: str) ->
 
 
 # The emulator forks no program that has threads, and shows the affinity of its own.
-NOT_EMULATED = FORKS | {"the_callers_cpu_is_its_own", "grows_with_what_is_asked", "workers_wake_for_a_row_of_calls"}
+NOT_EMULATED = FORKS | {
+    "a_start_on_one_cpu_may_grow_later",
+    "the_callers_cpu_is_its_own",
+    "grows_with_what_is_asked",
+    "workers_wake_for_a_row_of_calls",
+}
 
 
 @pytest.mark.slow
