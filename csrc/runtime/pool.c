@@ -238,11 +238,17 @@ static void pool_free(pool *p)
     free(p);
 }
 
+/* Memory of lines that nothing else is in, all zero. */
+static void *pool_lines(size_t size)
+{
+    void *memory;
+    return posix_memalign(&memory, POOL_LINE, size) == 0 ? memset(memory, 0, size) : NULL;
+}
+
 static pool_seat *pool_new_seat(pool *p, uint32_t number)
 {
-    pool_seat *seat;
-    if (posix_memalign((void **)&seat, POOL_LINE, sizeof *seat) != 0) return NULL;
-    memset(seat, 0, sizeof *seat);
+    pool_seat *const seat = pool_lines(sizeof *seat);
+    if (seat == NULL) return NULL;
     seat->home = p;
     seat->number = number;
     pthread_mutex_init(&seat->mutex, NULL);
@@ -256,10 +262,8 @@ static pool *pool_get(void)
     pool *p = atomic_load(&pool_current), *none = NULL;
     if (p != NULL) return p;
     pthread_once(&once, pool_prepare);
-    void *memory;
-    if (posix_memalign(&memory, POOL_LINE, sizeof *p) != 0) return NULL;
-    p = memory;
-    memset(p, 0, sizeof *p);
+    p = pool_lines(sizeof *p);
+    if (p == NULL) return NULL;
     atomic_store(&p->open, 2); /* so that the first job's number is none that a seat has */
     p->cpu = -1;
     pthread_mutex_init(&p->mutex, NULL);
@@ -335,8 +339,7 @@ static void pool_job(pool *p, int32_t threads, int64_t first, uint32_t tasks, bc
 {
     const uint32_t most = (uint32_t)(threads <= p->workers ? threads : p->workers + 1);
     const unsigned long long open = atomic_load(&p->open) + 1;
-    /* Who sees one of these sees that no job was open before; threads that look again and again keep this line, so that
-     * waiting for each store costs as much as a short job. */
+    /* Who sees one of these sees that no job was open before. Waiting for each store would cost as a short job does. */
     atomic_store_explicit(&p->task, task, memory_order_release);
     atomic_store_explicit(&p->argument, argument, memory_order_release);
     atomic_store_explicit(&p->float_mode, mode_read(), memory_order_release);
@@ -361,17 +364,14 @@ void bcg_pool_run(int32_t threads, int64_t tasks, bcg_task task, void *argument)
     }
     pool_make_room(p);
     if (threads - 1 > p->workers && threads > p->asked) pool_grow(p, threads);
-    if (p->workers == 0) {
-        pool_serial(0, tasks, task, argument);
-    } else {
-        for (int64_t first = 0; first < tasks; first += SHARES_MOST) {
-            const int64_t left = tasks - first;
-            if (atomic_load(&pool_current) != p) { /* a task forked, and this is the child */
-                pool_serial(first, tasks, task, argument);
-                break;
-            }
-            pool_job(p, threads, first, (uint32_t)(left < SHARES_MOST ? left : SHARES_MOST), task, argument);
+    if (p->workers == 0) pool_serial(0, tasks, task, argument);
+    for (int64_t first = 0; first < tasks && p->workers > 0; first += SHARES_MOST) {
+        const int64_t left = tasks - first;
+        if (atomic_load(&pool_current) != p) { /* a task forked, and this is the child */
+            pool_serial(first, tasks, task, argument);
+            break;
         }
+        pool_job(p, threads, first, (uint32_t)(left < SHARES_MOST ? left : SHARES_MOST), task, argument);
     }
     atomic_store(&p->busy, 0);
 }
