@@ -88,24 +88,15 @@ def _package_digest() -> str:
     number cannot.
     """
     files = package_files()
-    stamps: list[object] = []
-    for file in files:
-        status = file.stat()
-        stamps += (
-            os.fspath(file),
-            status.st_size,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-            status.st_dev,
-            status.st_ino,
-        )
+    # The last three of a status are times in seconds; the first of them changes when a file is read.
+    status = [(one[:7], one.st_mtime_ns, one.st_ctime_ns) for one in map(os.stat, files)]
     # Version 2 writes equal values as equal bytes; to format them as text would take as long as to ask for them.
-    kept = cache_directory() / (PACKAGE + digest(dumps(stamps, 2)))
+    kept = cache_directory() / (PACKAGE + digest(dumps((files, status), 2)))
     with system_errors_ignored(), contextlib.suppress(ValueError):
         known = read_ours(kept).decode("ascii")
         if is_digest(known):
             return known
-    found = digest_of(text for file in files for text in (file.name.encode(), Path(file).read_bytes()))
+    found = digest_of(text for file in files for text in (os.path.basename(file).encode(), Path(file).read_bytes()))
     with system_errors_ignored():
         write_whole(kept, found)
     return found
