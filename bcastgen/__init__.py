@@ -20,6 +20,14 @@ def _is_main_interpreter() -> bool:
     try:
         if _sys.version_info >= (3, 12):
             return bool(importlib.import_module("_thread")._is_main_interpreter())
+        # There is no signal 0, which only the main interpreter's main thread comes to see. For others a module tells,
+        # which takes as long to import as three of ours.
+        signals = importlib.import_module("_signal")
+        try:
+            signals.signal(0, signals.SIG_DFL)
+        except ValueError as error:
+            if "range" in str(error):
+                return True
         known = importlib.import_module("_xxsubinterpreters")
         return bool(known.get_current() == known.get_main())
     except (ImportError, AttributeError):

@@ -16,7 +16,7 @@ from ..expr.nodes import Expression
 from ..expr.trace import composed
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..ops.table import CALLED_WITH_MORE, SEVERAL, find_op
+from ..ops.table import CALLED_WITH_MORE, find_op, several
 from ..pipeline.options import Options
 from .functions import OPERAND_NAMES, kernel_of
 
@@ -25,8 +25,8 @@ __all__ = ["composed_kernel", "named_kernel", "op_kernel"]
 
 def composed_kernel(name: str) -> Kernel | None:
     """Return the kernel of a function of NumPy's that is several ops: of several results, or composed; or None."""
-    if name in SEVERAL:
-        rows = SEVERAL[name]
+    rows = several(name)
+    if rows:
         builder = Builder(OPERAND_NAMES[: rows[0].arity])
         results = tuple(builder.call(op, tuple(builder.operands)) for op in rows)
         doc: str | None = " ".join(op.doc for op in rows)
@@ -44,7 +44,7 @@ def composed_kernel(name: str) -> Kernel | None:
     kind = _kind(name)
     kernel = kind(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
     # NumPy's ufuncs of several results take theirs by position, too.
-    kernel._outs_by_position = name in SEVERAL
+    kernel._outs_by_position = bool(rows)
     kernel.__doc__ = doc
     kernel.__module__ = "bcastgen"
     kernel._recipe = named_kernel, (name,)

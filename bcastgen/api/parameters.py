@@ -117,7 +117,4 @@ def _is_array(function: Callable[..., Any], name: str) -> bool:
         for names, step in zip(loads, steps[1:], strict=False)
         if names[-1:] == (name,) and step.opname in ("LOAD_ATTR", "LOAD_METHOD")
     }
-    return read <= _OF_ARRAYS and any(name in names for names in loads)
-
-
-_OF_ARRAYS = frozenset(dir(np.ndarray))
+    return read <= {*dir(np.ndarray)} and any(name in names for names in loads)

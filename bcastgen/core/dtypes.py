@@ -45,6 +45,7 @@ __all__ = [
     "in_bytes",
     "in_numpy_code",
     "in_wider",
+    "kind_of",
     "meant_by",
     "promote",
     "resolve_weak",
@@ -229,6 +230,18 @@ _WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT, WEA
 def from_key(byte: int) -> DType | Weak:
     """Return the dtype or weak type that one byte of a binary's key means."""
     return _WEAK_BY_KEY[byte] if byte in _WEAK_BY_KEY else DTYPES[byte]
+
+
+def kind_of(value: Any) -> DType | Weak:
+    """Return the type of a NumPy value or a Python number."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return dtype(value.dtype)
+    if isinstance(value, complex):
+        return WEAK_COMPLEX
+    if isinstance(value, bool):
+        return BOOL
+    # As an array NumPy makes u64 of these.
+    return WEAK_FLOAT if isinstance(value, float) else WEAK_UINT if value >= 2**63 else WEAK_INT
 
 
 def in_wider(value: int, met: DType | None = None) -> str:

@@ -74,9 +74,10 @@ class _Fields:
     described : name -> the description that :func:`field` or :func:`dataclasses.field` gave.
     by_name : the names of those that are given by name only.
     positional : the names of the others.
+    instances : how many instances the class has, as long as its __init__ is not compiled.
     """
 
-    __slots__ = ("by_name", "defaults", "described", "factories", "inherited", "kinds", "positional")
+    __slots__ = ("by_name", "defaults", "described", "factories", "inherited", "instances", "kinds", "positional")
 
     def __init__(self, cls: type) -> None:
         self.kinds: dict[str, Any] = {}
@@ -84,6 +85,7 @@ class _Fields:
         self.factories: dict[str, Callable[[], Any]] = {}
         self.described: dict[str, Any] = {}
         self.by_name: tuple[str, ...] = ()
+        self.instances = 0
         for base in reversed(cls.__mro__[1:]):
             known = base.__dict__.get("_fields")
             if isinstance(known, _Fields):
@@ -99,22 +101,22 @@ class _Fields:
             self.by_name += tuple(names[names.index("_") + 1 :])
             del own["_"]
         self.kinds.update(own)
-        self.positional = tuple(name for name in self.kinds if name not in self.by_name)
+        self.positional = tuple([name for name in self.kinds if name not in self.by_name])
+        members = cls.__dict__
         for name in own:
-            if name in cls.__dict__:
-                self._add(name, cls.__dict__[name])
+            if name in members:
+                self._add(name, members[name])
 
     def _add(self, name: str, default: Any) -> None:
         """Note what a class says of a field: its default, or the description that `field` made."""
-        # A module that describes a field by the standard `field` has imported its module.
-        standard = sys.modules.get("dataclasses")
-        if isinstance(default, _Described):
-            missing = _MISSING
-        elif standard is not None and isinstance(default, standard.Field):
+        missing: Any = _MISSING
+        if not isinstance(default, _Described):
+            # A module that describes a field by the standard `field` has imported its module.
+            standard = sys.modules.get("dataclasses")
+            if standard is None or not isinstance(default, standard.Field):
+                self.defaults[name] = default
+                return
             missing = standard.MISSING
-        else:
-            self.defaults[name] = default
-            return
         self.described[name] = default
         if default.default is not missing:
             self.defaults[name] = default.default
@@ -166,9 +168,9 @@ def _frozen_class(cls: type, by_value: bool) -> type:
 def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
     """Set the fields of one of a class's first instances; then compile the class's own __init__ for those to come."""
     kind: Any = type(self)
-    count = _instances_of.get(kind, 0) + 1
-    _instances_of[kind] = count
-    if count <= _FEW and _set_fields(self, kind._fields, given, by_name):
+    fields: _Fields = kind._fields
+    fields.instances += 1
+    if fields.instances <= _FEW and _set_fields(self, fields, given, by_name):
         if hasattr(kind, "__post_init__"):
             self.__post_init__()
         return
@@ -179,24 +181,24 @@ def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
     kind.__init__(self, *given, **by_name)
 
 
-# How many instances the classes have whose __init__ is not compiled yet.
-_instances_of: dict[type, int] = {}
-
-
 def _set_fields(self: Any, fields: _Fields, given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
     """Set the fields of an instance; return False if the arguments are not its fields: the compiled one says why."""
-    positional = dict(zip(fields.positional, given, strict=False))
-    fits = not by_name or by_name.keys() <= fields.kinds.keys() - positional.keys()
-    if len(given) > len(fields.positional) or not fits:
-        return False
-    values = {**fields.defaults, **positional, **by_name}
+    values = {**fields.defaults, **dict(zip(fields.positional, given, strict=False)), **by_name}
     for name, make in fields.factories.items():
         if name not in values:
             values[name] = make()
-    if len(values) < len(fields.kinds):
+    # More than the fields if one is unknown, fewer if one is left out.
+    if len(values) != len(fields.kinds) or len(given) > len(fields.positional):
         return False
-    for name, value in values.items():
-        object.__setattr__(self, name, value)
+    if by_name and not by_name.keys().isdisjoint(fields.positional[: len(given)]):
+        return False
+    set_field = object.__setattr__
+    try:
+        for name, value in values.items():
+            set_field(self, name, value)
+    except AttributeError:
+        # One is unknown, and another one is left out.
+        return False
     return True
 
 

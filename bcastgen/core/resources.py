@@ -106,20 +106,19 @@ _DECIDING_ROOMS = (
 )
 
 
-def package_files() -> list[os.DirEntry[str]]:
-    """Return every file that decides the binary of a kernel: the package's Python, templates and csrc, sorted."""
-    python = [entry for room in _DECIDING_ROOMS for entry in _files(f"{_PACKAGE}/{room}", (".py",))]
+def package_files() -> list[str]:
+    """Return the path of every file that decides the binary of a kernel: Python, templates and csrc, sorted."""
+    python = [path for room in _DECIDING_ROOMS for path in _files(f"{_PACKAGE}/{room}", (".py",))]
     sources = [
-        entry for room in ("abi", "helpers", "vmath") for entry in _files(f"{folder('csrc')}/{room}", (".h", ".def"))
+        path for room in ("abi", "helpers", "vmath") for path in _files(f"{folder('csrc')}/{room}", (".h", ".def"))
     ]
-    templates = [entry for room in ("", "/parts") for entry in _files(f"{folder('templates')}{room}", (".j2",))]
-    return sorted([*python, *templates, *sources], key=os.fspath)
+    templates = [path for room in ("", "/parts") for path in _files(f"{folder('templates')}{room}", (".j2",))]
+    return sorted([*python, *templates, *sources])
 
 
-def _files(directory: str, suffixes: tuple[str, ...]) -> list[os.DirEntry[str]]:
+def _files(directory: str, suffixes: tuple[str, ...]) -> list[str]:
     """Return the files of a directory without pathlib, whose paths would take most of the time of a first call."""
-    with os.scandir(directory) as entries:
-        return [entry for entry in entries if entry.name.endswith(suffixes)]
+    return [f"{directory}/{name}" for name in os.listdir(directory) if name.endswith(suffixes)]
 
 
 @cache

@@ -15,12 +15,12 @@ from ..core.dtypes import (
     Weak,
 )
 from ..core.errors import BcastgenError, DTypeError, TraceError
+from ..core.forks import undivided
 from ..core.source_lines import SourceLine
+from ..ops import table
 from ..ops.dtype_rules import compare
 from ..ops.row import Op
-from ..ops.table import CAST
-from .constants import CALLED, OF_NUMBERS, may_be_weak, with_dtype
-from .folding import constant_from, fold, fold_defined
+from .constants import CALLED, OF_NUMBERS, constant_from, may_be_weak, with_dtype
 from .nodes import (
     NO_NOTES,
     Apply,
@@ -104,6 +104,9 @@ class Builder:
         constants = [node for node in operands if isinstance(node, Constant)]
         # Typing has to decide on notes first.
         if len(constants) == len(operands) and notes is NO_NOTES and len(params) == len(op.params):
+            with undivided:
+                from .folding import fold, fold_defined  # noqa: PLC0415 - most functions have no op of constants only
+
             folded = fold(op, constants, params) if op.definition is None else fold_defined(op, constants, dtype)
             if folded is not None:
                 return self.keep(folded)
@@ -177,8 +180,12 @@ class Builder:
                 "make that kernel again, or give the new op another name"
             )
 
-    def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe", meets: bool = False) -> Node:
-        """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`.
+    def convert(
+        self, node: Node, target: DType, op: Op | None = None, casting: str = "unsafe", meets: bool = False
+    ) -> Node:
+        """Return the node of a conversion that the user wrote, as NumPy's unless an op for it is given.
+
+        Typing checks it by NumPy's rule `casting`.
 
         With `meets`, a Python number is not checked by that rule: it has to fit the target.
         """
@@ -186,11 +193,11 @@ class Builder:
             raise TraceError(f"casting={casting!r} is none of {', '.join(CASTINGS)}")
         is_checked = meets or casting != "unsafe"
         notes = Notes(casting="" if casting == "unsafe" else casting, meets=meets) if is_checked else NO_NOTES
-        return self.apply(op, (node,), (("dtype", target),), notes=notes)
+        return self.apply(op or table.CAST, (node,), (("dtype", target),), notes=notes)
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""
-        return self.apply(CAST, (node,), (("dtype", target),), target)
+        return self.apply(table.CAST, (node,), (("dtype", target),), target)
 
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Copy another expression's results and type assertions, with these nodes in place of its operands."""

@@ -21,7 +21,7 @@ from ..core.errors import TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
 from . import refusals
-from .folding import constant_from
+from .constants import constant_from
 from .nodes import NO_NOTES, Notes
 from .views import Collapse, MoveAxes, NewAxes, SwapAxes
 

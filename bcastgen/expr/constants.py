@@ -1,6 +1,6 @@
-"""Constants in typed expressions: which kind of Python number they are, and what they are in a dtype.
+"""Constants: made of numbers, which kind of Python number they are, and what they are in a dtype.
 
-In: a constant and a dtype.  Out: the constant of that dtype, or NumPy's error.
+In: a number, or a constant and a dtype.  Out: the constant of that dtype, or NumPy's error.
 
     1 beside u8 -> 1:u8        300 beside u8 -> RangeError        1 beside f32 -> 1.0:f32
 """
@@ -13,6 +13,8 @@ import numpy as np
 
 from ..core.dtypes import (
     BOOL,
+    C128,
+    F64,
     I32,
     U64,
     WEAK_COMPLEX,
@@ -22,10 +24,11 @@ from ..core.dtypes import (
     WEAK_UINT,
     DType,
     Weak,
+    dtype,
     in_wider,
 )
-from ..core.errors import DomainError, DTypeError, RangeError
-from ..ops.table import CAST
+from ..core.errors import DomainError, DTypeError, RangeError, with_article
+from ..ops import table
 from .nodes import Apply, Constant, Node, Notes, Operand, Reduce
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "check_initial",
     "check_mask",
     "check_mean",
+    "constant_from",
     "converted",
     "is_scalar",
     "is_weak_int",
@@ -50,6 +54,55 @@ __all__ = [
 # `OF_NUMBERS` are attributes and methods of Python's numbers, too, and give Python numbers.
 OF_NUMBERS = ("real", "imag", "conjugate")
 CALLED = Notes(called=True)
+# From here on a Python int is no float, which Python says, too.
+_FLOAT_ENDS = 2**1024 - 2**970
+
+
+def constant_from(value: object) -> Constant | None:
+    """Return the constant for a Python scalar (weak), a NumPy scalar or 0-d array (typed), else None.
+
+    Raises
+    ------
+    DTypeError
+        If a NumPy scalar's dtype is not supported, or a 0-d array is more than its number, as a masked one is.
+    RangeError
+        If a Python int is beyond every float.
+    """
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+        from ..core.subclasses import own_meaning  # noqa: PLC0415 - few constants are of a subclass
+
+        own = own_meaning(type(value))
+        if own is not None:
+            given = with_article(type(value).__name__)
+            raise DTypeError(f"{given} gives {own}; write numpy.asarray(x) if plain numbers are meant")
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        kind = dtype(value.dtype)
+        return Constant(float(value) if kind.is_float else value.item(), kind)
+    match value:
+        case bool():
+            return Constant(value, BOOL)
+        case float():
+            # For NumPy a value of a subclass, such as an enum's member, is not weak.
+            return Constant(float(value), WEAK_FLOAT if type(value) is float else F64)
+        case complex():
+            return Constant(complex(value), WEAK_COMPLEX if type(value) is complex else C128)
+        case int():
+            weak = _weak_int(int(value))
+            return Constant(int(value), weak if type(value) is int else weak.default)
+    return None
+
+
+def _weak_int(value: int) -> Weak:
+    for weak in (WEAK_INT, WEAK_UINT):
+        if weak.default.min <= value <= weak.default.max:
+            return weak
+    if abs(value) >= _FLOAT_ENDS:
+        raise RangeError(f"Python integer {_shorten(value)} is out of bounds for every dtype; use numpy.inf")
+    return WEAK_HUGE
+
+
+def _shorten(value: int) -> str:
+    return str(value) if value.bit_length() < 256 else f"of {value.bit_length()} bits"
 
 
 def weak_of(result: DType) -> Weak:
@@ -107,7 +160,7 @@ def converted(node: Constant, target: DType) -> Constant:
         return Constant(int(value), target)
     if isinstance(value, int):
         return Constant(target.wrapped(value), target)
-    whole = CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
+    whole = table.CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
     return Constant(target.wrapped(int(whole)), target)
 
 

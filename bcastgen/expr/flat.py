@@ -48,7 +48,7 @@ Flat = tuple[
 
 
 # The rows that expressions name: those of the table, and what a bounded loop demands.
-_ROWS = OPS | {ENDED.name: ENDED}
+_ROWS = {**OPS, ENDED.name: ENDED}
 
 
 def flattened(expression: Expression) -> Flat:

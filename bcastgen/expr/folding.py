@@ -13,34 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import (
-    BF16,
-    BOOL,
-    C128,
-    F32,
-    F64,
-    I32,
-    WEAK_COMPLEX,
-    WEAK_FLOAT,
-    WEAK_HUGE,
-    WEAK_INT,
-    WEAK_UINT,
-    DType,
-    Weak,
-    dtype,
-)
-from ..core.errors import DomainError, DTypeError, RangeError, with_article
+from ..core.dtypes import BF16, F32, I32, DType, Weak
+from ..core.errors import DomainError, DTypeError, RangeError
+from ..ops import table
 from ..ops.row import Op
-from ..ops.table import CAST
+from .constants import constant_from
 from .nodes import Constant, Params
 
-__all__ = ["bits_beyond", "constant_from", "fold", "fold_defined"]
+__all__ = ["bits_beyond", "fold", "fold_defined"]
 
 # Python evaluates an operator between its own scalars, and the result stays weak. Python's ints have no bounds, so text
 # from outside could ask for a huge one: refuse more bits than this.
 _MOST_BITS = 4096
-# From here on a Python int is no float, which Python says, too.
-_FLOAT_ENDS = 2**1024 - 2**970
 
 
 def bits_beyond(operator: str, left: object, right: object) -> int:
@@ -55,53 +39,6 @@ def bits_beyond(operator: str, left: object, right: object) -> int:
         return 0
     bits = right * max(left.bit_length(), 1) if operator == "pow" else right + left.bit_length()
     return bits if bits > _MOST_BITS else 0
-
-
-def constant_from(value: object) -> Constant | None:
-    """Return the constant for a Python scalar (weak), a NumPy scalar or 0-d array (typed), else None.
-
-    Raises
-    ------
-    DTypeError
-        If a NumPy scalar's dtype is not supported, or a 0-d array is more than its number, as a masked one is.
-    RangeError
-        If a Python int is beyond every float.
-    """
-    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
-        from ..core.subclasses import own_meaning  # noqa: PLC0415 - few constants are of a subclass
-
-        own = own_meaning(type(value))
-        if own is not None:
-            given = with_article(type(value).__name__)
-            raise DTypeError(f"{given} gives {own}; write numpy.asarray(x) if plain numbers are meant")
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        kind = dtype(value.dtype)
-        return Constant(float(value) if kind.is_float else value.item(), kind)
-    match value:
-        case bool():
-            return Constant(value, BOOL)
-        case float():
-            # For NumPy a value of a subclass, such as an enum's member, is not weak.
-            return Constant(float(value), WEAK_FLOAT if type(value) is float else F64)
-        case complex():
-            return Constant(complex(value), WEAK_COMPLEX if type(value) is complex else C128)
-        case int():
-            weak = _weak_int(int(value))
-            return Constant(int(value), weak if type(value) is int else weak.default)
-    return None
-
-
-def _weak_int(value: int) -> Weak:
-    for weak in (WEAK_INT, WEAK_UINT):
-        if weak.default.min <= value <= weak.default.max:
-            return weak
-    if abs(value) >= _FLOAT_ENDS:
-        raise RangeError(f"Python integer {_shorten(value)} is out of bounds for every dtype; use numpy.inf")
-    return WEAK_HUGE
-
-
-def _shorten(value: int) -> str:
-    return str(value) if value.bit_length() < 256 else f"of {value.bit_length()} bits"
 
 
 def fold(op: Op, operands: list[Constant], params: Params) -> Constant:
@@ -128,7 +65,7 @@ def _fold_added(op: Op, operands: list[Constant], params: Params) -> Constant:
             return Constant(target.wrapped(given.value), target)
         # A float becomes an i32, and saturates there; then CAST keeps the low bits, and TOSA's cast saturates again.
         whole = int(_evaluated(op, [given.value], ((params[0][0], I32),)).value)
-        value = target.wrapped(whole) if op is CAST else min(max(whole, target.min), target.max)
+        value = target.wrapped(whole) if op is table.CAST else min(max(whole, target.min), target.max)
         return Constant(value, target)
     if params:
         known = operands[0].dtype

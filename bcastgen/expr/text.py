@@ -22,7 +22,7 @@ from ..core.errors import BcastgenError, ParseError, TraceError, with_article
 from ..core.near_names import did_you_mean
 from ..core.python_text import parse_expression
 from ..ops.row import Op
-from ..ops.table import OPS, SEVERAL, find_op, known_ops
+from ..ops.table import OPS, find_op, find_operator, known_ops, several
 from . import refusals
 from .build import Builder
 from .nodes import Expression, Node, Operand
@@ -72,7 +72,6 @@ _OTHERS: dict[type[ast.AST], str] = {
     ast.Not: "not",
 }
 _OF_C = {"&&": "&", "||": "|", "!": "~"}
-_BY_DUNDER = {row.dunder: row for row in OPS.values() if row.dunder is not None}
 _DTYPE_NAMES = {name: row for row in DTYPES for name in (row.name, row.numpy)}
 _ASTYPE = ("dtype", "order", "casting", "subok", "copy")
 _MODULES = ("np", "numpy", "bg", "bcastgen", "math")
@@ -124,7 +123,8 @@ def parse(text: str, names: tuple[str, ...] | None = None, types: tuple[TensorTy
 
 def row_of(operator: ast.AST) -> Op | None:
     """Return the op of an operator in Python's syntax tree; None if it is not element-wise."""
-    return _BY_DUNDER.get(_OPERATORS.get(type(operator), ""))
+    dunder = _OPERATORS.get(type(operator))
+    return None if dunder is None else find_operator(dunder)
 
 
 def not_elementwise(operator: ast.AST) -> str:
@@ -334,8 +334,9 @@ class _Reader:
                 raise self._error(tree, _method(tree.func))
         operands = tuple(self.nodes[argument] for argument in tree.args)
         op = find_op(name)
-        if name in SEVERAL and len(operands) == SEVERAL[name][0].arity:
-            self.several[tree] = tuple(self.builder.call(one, operands) for one in SEVERAL[name])
+        rows = several(name)
+        if rows and len(operands) == rows[0].arity:
+            self.several[tree] = tuple(self.builder.call(one, operands) for one in rows)
             return self.several[tree][0]
         if op is None or len(operands) != op.arity:
             composed = self._composed(name, tree)

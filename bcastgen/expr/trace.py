@@ -22,14 +22,14 @@ import numpy as np
 
 from ..core.dtypes import BOOL, F64, DType, dtype, in_numpy_code
 from ..core.errors import BcastgenError, DTypeError, TraceError, placed, with_article
+from ..core.forks import undivided
 from ..core.source_lines import last_line, name_of, users_line
 from ..ops.row import Op
-from ..ops.table import CAST, OPS, SEVERAL
+from ..ops.table import OPS, find_operator, several
 from .build import Builder
-from .folding import constant_from
-from .kinds import AskedError, Declared, asking, forget, setting
+from .constants import constant_from
+from .kinds import AskedError, Declared, Kind, asking, forget, setting
 from .nodes import NO_NOTES, Expression, Node, Notes, Operand, Reduce
-from .ufuncs import rows_of
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -90,6 +90,67 @@ def _check_keywords(function: Callable[..., Any], name: str, given: Iterable[str
             raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {_refusals().keyword(key)}")
 
 
+def _operator(dunder: str, reflected: bool) -> Callable[..., Any]:
+    def method(self: Tracer, *others: object) -> Any:
+        op = find_operator(dunder)
+        if self._parameter is not None and any(type(other) is str or type(other) is bytes for other in others):
+            raise TraceError(f"{op.name}: {_refusals().value(others[0], of=self._parameter)}")
+        if any(hasattr(other, "__array_ufunc__") and not (_known(other) or _is_data(other)) for other in others):
+            return NotImplemented
+        values = (*others, self) if reflected else (self, *others)
+        return _apply(self.builder, op, values)
+
+    return method
+
+
+def _known(other: object) -> bool:
+    return isinstance(other, (Tracer, np.ndarray, np.generic))
+
+
+def _is_data(other: object) -> bool:
+    """Whether an object of another library holds elements, such as a pandas Series: its operators know no stand-in."""
+    return hasattr(other, "__array__")
+
+
+def _in_place(dunder: str) -> Callable[..., NoReturn]:
+    def method(self: Tracer, other: object) -> NoReturn:
+        name = find_operator(dunder).name
+        raise TraceError(
+            f"in-place {name} (as in x += y) writes into x in NumPy, with its dtype and shape; write x = x + y, and "
+            "pass out=x at the call to write into an array"
+        )
+
+    return method
+
+
+# Python's operators of one value, of two, and those of two that may be written in place. Rows name them, too, and are
+# found when an operator is used.
+_OF_ONE = ("neg", "pos", "abs", "invert")
+_OF_TWO = ("eq", "ne", "lt", "le", "gt", "ge")
+_IN_PLACE = tuple("add sub mul truediv floordiv mod pow and or xor lshift rshift".split())
+
+
+def _with_operators(cls: Any) -> Any:
+    """Return a copy of a class with the operators, and with members that note errors: it is made once, with all.
+
+    To set a hundred members one by one takes three times as long.
+    """
+    members = {name: member for name, member in vars(cls).items() if name not in cls.__slots__}
+    for name, member in (*vars(Declared).items(), *vars(cls).items()):
+        if isinstance(member, property) and member.fget is not None and name != "__class__":
+            members[name] = property(noting(member.fget))
+        elif isfunction(member) and name not in ("__init__", "__repr__"):
+            members[name] = noting(member)
+    for name in (*_OF_ONE, *_OF_TWO, *_IN_PLACE):
+        members[f"__{name}__"] = noting(_operator(name, reflected=False))
+    for name in (*_OF_TWO, *_IN_PLACE):
+        members[f"__r{name}__"] = noting(_operator(name, reflected=True))
+    for name in _IN_PLACE:
+        members[f"__i{name}__"] = noting(_in_place(name))
+    return Kind(cls.__name__, cls.__bases__, members)
+
+
+@_with_operators
 class Tracer(Declared):
     """The stand-in for an array while a function is traced; supports only what an element-wise expression can hold."""
 
@@ -109,6 +170,9 @@ class Tracer(Declared):
             given = {key: value for key, value in options.items() if value is not None or key not in idle}
             _check_keywords(reduction, f"numpy.{ufunc.__name__}.reduce", given)
             return reduction(*inputs, **{"axis": 0, **given})
+        with undivided:
+            from .ufuncs import rows_of  # noqa: PLC0415 - operators call no ufuncs
+
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; {_refusals().method(name, method)}")
@@ -221,10 +285,10 @@ class Tracer(Declared):
         raise TraceError("round(x) gives an int for a number, and a TypeError for an array; write numpy.round(x)")
 
     def __divmod__(self, other: Any) -> Any:
-        return tuple(_apply(self.builder, op, (self, other)) for op in SEVERAL["divmod"])
+        return tuple(_apply(self.builder, op, (self, other)) for op in several("divmod"))
 
     def __rdivmod__(self, other: Any) -> Any:
-        return tuple(_apply(self.builder, op, (other, self)) for op in SEVERAL["divmod"])
+        return tuple(_apply(self.builder, op, (other, self)) for op in several("divmod"))
 
     @property
     def mT(self) -> Any:
@@ -337,8 +401,8 @@ def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
     return Tracer(builder, builder.apply(op, _nodes(builder, op, values)))
 
 
-def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe") -> Tracer:
-    """Return a traced value converted to a dtype by a conversion op."""
+def converted(x: Tracer, target: object, op: Op | None = None, casting: str = "unsafe") -> Tracer:
+    """Return a traced value converted to a dtype by a conversion op, NumPy's by default."""
     return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
 
 
@@ -436,53 +500,6 @@ def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
     if not isinstance(like, Operand):
         raise TraceError("broadcast_in_dim takes the shape of an operand, not of a computed value; name the operand")
     return _viewed(value, Broadcast(view_dims, None), like)
-
-
-def _operator(op: Op, reflected: bool) -> Callable[..., Any]:
-    def method(self: Tracer, *others: object) -> Any:
-        if self._parameter is not None and any(type(other) is str or type(other) is bytes for other in others):
-            raise TraceError(f"{op.name}: {_refusals().value(others[0], of=self._parameter)}")
-        if any(hasattr(other, "__array_ufunc__") and not (_known(other) or _is_data(other)) for other in others):
-            return NotImplemented
-        values = (*others, self) if reflected else (self, *others)
-        return _apply(self.builder, op, values)
-
-    return method
-
-
-def _known(other: object) -> bool:
-    return isinstance(other, (Tracer, np.ndarray, np.generic))
-
-
-def _is_data(other: object) -> bool:
-    """Whether an object of another library holds elements, such as a pandas Series: its operators know no stand-in."""
-    return hasattr(other, "__array__")
-
-
-def _in_place(op: Op) -> Callable[..., NoReturn]:
-    def method(self: Tracer, other: object) -> NoReturn:
-        raise TraceError(
-            f"in-place {op.name} (as in x += y) writes into x in NumPy, with its dtype and shape; write x = x + y, and "
-            "pass out=x at the call to write into an array"
-        )
-
-    return method
-
-
-for _op in OPS.values():
-    if _op.dunder is not None:
-        if hasattr(operator, f"__i{_op.dunder}__"):
-            setattr(Tracer, f"__i{_op.dunder}__", _in_place(_op))
-        setattr(Tracer, f"__{_op.dunder}__", _operator(_op, reflected=False))
-        if _op.arity == 2:
-            setattr(Tracer, f"__r{_op.dunder}__", _operator(_op, reflected=True))
-
-
-for _name, _member in (*vars(Declared).items(), *vars(Tracer).items()):
-    if isinstance(_member, property) and _member.fget is not None and _name != "__class__":
-        setattr(Tracer, _name, property(noting(_member.fget)))
-    elif isfunction(_member) and _name not in ("__init__", "__repr__"):
-        setattr(Tracer, _name, noting(_member))
 
 
 def is_tracer(value: object) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.errors import TraceError
 from ..ops.row import Op
-from ..ops.table import OPS, SEVERAL, find_op
+from ..ops.table import OPS, find_op, several
 
 __all__ = ["rows_of"]
 
@@ -31,9 +31,10 @@ def rows_of(ufunc: np.ufunc) -> tuple[str, tuple[Op, ...]]:
     """
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
-        op, full = find_op(name), f"numpy.{name}"
-        if name in SEVERAL:
-            return full, SEVERAL[name]
+        full = f"numpy.{name}"
+        if rows := several(name):
+            return full, rows
+        op = find_op(name)
         if op is None:
             from . import refusals  # noqa: PLC0415 - most ufuncs are ops
 

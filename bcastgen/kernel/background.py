@@ -29,7 +29,8 @@ from ..runtime.keys import exceeds
 
 if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation
-    from ..runtime.keys import Limit, Named
+    from ..runtime.keys import Limit
+    from ..runtime.named import Named
 
 __all__ = ["Answered", "Job", "Jobs", "can_answer"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import ArgumentError, BroadcastError, DomainError, DTypeError, RangeError, status_values
 from ..loops.guard_program.interpret import Failure, run_guards
-from ..runtime.keys import Named
+from ..runtime.named import Named
 from ..runtime.slow_path import StrictDims, raise_status
 from ..runtime.strict import Strict
 from ..shape.types.dim import MAX_EXTENT, as_extent, check_rank

@@ -35,7 +35,7 @@ from .background import Array, Job, Jobs, can_answer
 
 if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation
-    from ..runtime.keys import Named
+    from ..runtime.named import Named
 
 __all__ = ["answer_without", "why_uncompiled"]
 

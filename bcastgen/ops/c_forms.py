@@ -145,9 +145,10 @@ def fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
     return _without_casts(template, loop, operands, result)
 
 
-# Casts and calls may give any type; comparisons, and choices between numbers, are of type int.
-_CAST_OR_CALL = re.compile(r"\((?:u?int\d+_t|float|double|bool)\)|\b[a-z_]\w*\(")
-_TRUTH_OR_CHOICE = re.compile(r"[<>=!]=|(?<!<)<(?!<)|(?<!>)>(?!>)|[?!]|&&|\|\|")
+# Casts and calls may give any type; comparisons, and choices between numbers, are of type int. These patterns are
+# compiled where C is made: that takes longer than to import this module.
+_CAST_OR_CALL = r"\((?:u?int\d+_t|float|double|bool)\)|\b[a-z_]\w*\("
+_TRUTH_OR_CHOICE = r"[<>=!]=|(?<!<)<(?!<)|(?<!>)>(?!>)|[?!]|&&|\|\|"
 
 
 def _without_casts(template: str, loop: DType, operands: tuple[DType, ...], result: DType) -> str:
@@ -166,8 +167,8 @@ def _without_casts(template: str, loop: DType, operands: tuple[DType, ...], resu
         inner = _group(template, found.end())
         # A choice that is the whole template takes the type it is stored as; inside an expression its own would count.
         is_whole = result == row and f"{found[0]}({inner})" == template and "?" in inner
-        has_type = BOOL not in operands and "{" in inner and not _TRUTH_OR_CHOICE.search(inner)
-        has_type = (has_type or is_whole) and not _CAST_OR_CALL.search(inner)
+        has_type = BOOL not in operands and "{" in inner and not re.search(_TRUTH_OR_CHOICE, inner)
+        has_type = (has_type or is_whole) and not re.search(_CAST_OR_CALL, inner)
         kept += template[at : found.start() if has_type else found.end()]
         at = found.end()
     return kept + template[at:]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BOOL, F32, F64, I32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..core.dtypes import BOOL, F32, F64, I32, DType, dtype
 
-__all__ = ["cast_c", "cast_reference", "kind_of", "truncated_c"]
+__all__ = ["cast_c", "cast_reference", "truncated_c"]
 
 
 def cast_c(operands: tuple[DType, ...], result: DType) -> str:
@@ -161,15 +161,3 @@ def _to_f32_odd(x: Any) -> Any:
     bits = near.view(np.uint32) if near.ndim else near.reshape(1).view(np.uint32)[0]
     odd = (bits - (np.abs(back) > np.abs(exact)).astype(np.uint32)) | (back != exact).astype(np.uint32)
     return np.where(np.isnan(near), near, np.asarray(odd, np.uint32).view(np.float32))
-
-
-def kind_of(value: Any) -> DType | Weak:
-    """Return the type of a NumPy value or a Python number."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return dtype(value.dtype)
-    if isinstance(value, complex):
-        return WEAK_COMPLEX
-    if isinstance(value, bool):
-        return BOOL
-    # As an array NumPy makes u64 of these.
-    return WEAK_FLOAT if isinstance(value, float) else WEAK_UINT if value >= 2**63 else WEAK_INT

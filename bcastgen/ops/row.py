@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, F16, DType, promote
+from ..core.dtypes import BF16, F16, DType, kind_of, promote
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
 from .c_forms import CForms, CTemplate, RangeTest, fill, template_of
-from .casts import kind_of
 from .dtype_rules import RULES, Rule, Types, by_parameter, refuse, refuse_complex
 from .facts import FloatFacts, IntegerFacts, Mlir
 

@@ -5,59 +5,124 @@ In: a row's name or alias.  Out: its :class:`Op`, which knows its dtype rule, it
     OPS["add"].doc   -> "Sum; integers wrap, bool is a logical or."
     find_op("asin")  -> OPS["arcsin"]
 
-The rows are in ``rows``, a family in each file, and those that only TOSA has in ``tosa_rows``. To add an op, add a row
-to a family (CONTRIBUTING.md walks through one); ``row`` says what a row holds and what a template may say, and
+The rows are in ``rows``, a family in each file, and those that only TOSA has in ``tosa_rows``. A family is imported
+when a name is looked for that no family before it has: most kernels need one or two. To add an op, add a row to a
+family (CONTRIBUTING.md walks through one); ``row`` says what a row holds and what a template may say, and
 ``dtype_rules`` has dtype rules. Ops that users define at run time (``define_op``) are rows, too, kept apart from the
 table: ``OPS`` never changes, :func:`find_op` finds both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
 from .row import Definition, Op
-from .rows.arithmetic import ARITHMETIC
-from .rows.bits import BITS
-from .rows.comparisons import COMPARISONS, FLOAT_CLASSES
-from .rows.complex_parts import COMPLEX_PARTS
-from .rows.functions import FUNCTIONS
-from .rows.numbers import NUMBERS
-from .rows.selection import EXTREMA, ROUNDING, SELECTION
-from .rows.special import SPECIAL
-from .tosa_rows import TOSA_ROWS
 
-__all__ = ["CALLED_WITH_MORE", "CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
+__all__ = [
+    "CALLED_WITH_MORE",
+    "CAST",
+    "DEFINED",
+    "OPS",
+    "SEVERAL",
+    "find_op",
+    "find_operator",
+    "known_ops",
+    "several",
+]
 
-# In the order in which they are listed.
-_ROWS: tuple[Op, ...] = (
-    *ARITHMETIC,
-    *FUNCTIONS,
-    *COMPLEX_PARTS,
-    *SPECIAL,
-    *ROUNDING,
-    *EXTREMA,
-    *COMPARISONS,
-    *BITS,
-    *FLOAT_CLASSES,
-    *NUMBERS,
-    *SELECTION,
-    *TOSA_ROWS,
+# Modules, and the families of rows in each, in the order in which they are listed and names are looked for: those that
+# more kernels need come first.
+_FAMILIES = (
+    ("rows.arithmetic", "ARITHMETIC"),
+    ("rows.functions", "FUNCTIONS"),
+    ("rows.comparisons", "COMPARISONS", "FLOAT_CLASSES"),
+    ("rows.selection", "ROUNDING", "EXTREMA", "SELECTION"),
+    ("rows.bits", "BITS"),
+    ("rows.complex_parts", "COMPLEX_PARTS"),
+    ("rows.special", "SPECIAL"),
+    ("rows.numbers", "NUMBERS"),
+    ("tosa_rows", "TOSA_ROWS"),
 )
 
-OPS: dict[str, Op] = {row.name: row for row in _ROWS}
-# The row of the conversions that analyses, rewrites and front ends insert.
-CAST = OPS["cast"]
-# Functions of several results, and the row of each result.
-SEVERAL: dict[str, tuple[Op, ...]] = {
-    name: tuple(OPS[row] for row in rows)
-    for name, *rows in (
-        ("divmod", "floor_divide", "remainder"),
-        ("modf", "modf_fraction", "modf_whole"),
-        ("frexp", "frexp_mantissa", "frexp_exponent"),
-    )
+
+class _Rows:
+    """The rows of the families that have been imported."""
+
+    def __init__(self) -> None:
+        self.all: tuple[Op, ...] = ()
+        self.by_any_name: dict[str, Op] = {}
+        self.by_dunder: dict[str, Op] = {}
+        self._left = list(_FAMILIES)
+
+    def grow(self) -> bool:
+        """Import one more family; return False if there is none."""
+        with undivided:
+            if not self._left:
+                return False
+            module, *names = self._left[0]
+            found = import_module(f".{module}", __package__)
+            rows = [row for name in names for row in getattr(found, name)]
+            self.by_any_name |= {name: row for row in rows for name in (row.name, *row.aliases)}
+            self.by_dunder |= {row.dunder: row for row in rows if row.dunder is not None}
+            self.all += tuple(rows)
+            del self._left[0]
+        return True
+
+    def whole(self) -> tuple[Op, ...]:
+        """Import all families, and return their rows."""
+        while self.grow():
+            pass
+        return self.all
+
+
+_rows = _Rows()
+
+
+def _found(rows: Mapping[str, Op], name: str) -> Op | None:
+    """Return the row of a name in a dict of rows that grows."""
+    while (row := rows.get(name)) is None and _rows.grow():
+        pass
+    return row
+
+
+class _Table(Mapping[str, Op]):
+    """The rows of the table by their names."""
+
+    def __getitem__(self, name: str) -> Op:
+        row = _found(_rows.by_any_name, name)
+        if row is None or row.name != name:
+            raise KeyError(name)
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return (row.name for row in _rows.whole())
+
+    def __len__(self) -> int:
+        return len(_rows.whole())
+
+
+OPS: Mapping[str, Op] = _Table()
+# Functions of several results, and the name of the row of each result; :func:`several` has the rows.
+SEVERAL: dict[str, tuple[str, ...]] = {
+    "divmod": ("floor_divide", "remainder"),
+    "modf": ("modf_fraction", "modf_whole"),
+    "frexp": ("frexp_mantissa", "frexp_exponent"),
 }
+if TYPE_CHECKING:
+    # The row of the conversions that analyses, rewrites and front ends insert.
+    CAST: Op
+else:
+
+    def __getattr__(name):
+        if name == "CAST":
+            return OPS["cast"]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # The functions of `expr.compositions` whose calls give more than operands, or fewer.
 CALLED_WITH_MORE: dict[str, str] = {
     "angle": "angle",
@@ -67,7 +132,6 @@ CALLED_WITH_MORE: dict[str, str] = {
     "nan_to_num": "nan_to_num",
     "round": "rounded",
 }
-_BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
 
 
 class _Defined:
@@ -106,7 +170,7 @@ DEFINED = _Defined()
 
 def known_ops() -> tuple[Op, ...]:
     """Return every row: those of the table, then those defined at run time."""
-    return (*_ROWS, *DEFINED.rows.values())
+    return (*_rows.whole(), *DEFINED.rows.values())
 
 
 def find_op(name: str) -> Op | None:
@@ -117,4 +181,28 @@ def find_op(name: str) -> Op | None:
     >>> find_op("asin").name
     'arcsin'
     """
-    return _BY_ANY_NAME.get(name) or DEFINED.rows.get(name)
+    return DEFINED.rows.get(name) or _found(_rows.by_any_name, name)
+
+
+def several(name: str) -> tuple[Op, ...]:
+    """Return the row of each result of a function of several results; an empty tuple for any other name.
+
+    Examples
+    --------
+    >>> [row.name for row in several("divmod")]
+    ['floor_divide', 'remainder']
+    """
+    return tuple(OPS[row] for row in SEVERAL.get(name, ()))
+
+
+def find_operator(dunder: str) -> Op:
+    """Return the row of one of Python's operators.
+
+    Examples
+    --------
+    >>> find_operator("add").name
+    'add'
+    """
+    row = _found(_rows.by_dunder, dunder)
+    assert row is not None
+    return row

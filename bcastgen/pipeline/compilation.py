@@ -19,9 +19,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.dtypes import DType, Weak
 from ..core.errors import BcastgenError, BroadcastError, placed
@@ -32,7 +31,7 @@ from ..expr.nodes import Expression
 from .options import Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -87,28 +86,28 @@ def _dumped(text: str) -> frozenset[str]:
     return stages
 
 
-class computed_once(Generic[Stage]):
-    """A property that is computed once, without the lock that `functools.cached_property` has before Python 3.12.
+if TYPE_CHECKING:
+    computed_once = property
+else:
 
-    A forked child could find that lock held by a thread that it does not have.
-    """
+    class computed_once:
+        """A property that is computed once, without the lock that `functools.cached_property` has before Python 3.12.
 
-    def __init__(self, make: Callable[[Any], Stage]) -> None:
-        self._make, self._name = make, make.__name__
-        self.__doc__ = make.__doc__
+        A forked child could find that lock held by a thread that it does not have.
+        """
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> computed_once[Stage]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Stage: ...
-    def __get__(self, instance: object | None, owner: type) -> computed_once[Stage] | Stage:
-        if instance is None:
-            return self
-        with undivided:
-            values: dict[str, Stage] = instance.__dict__
-            if self._name not in values:
-                values[self._name] = self._make(instance)
-            return values[self._name]
+        def __init__(self, make):
+            self._make, self._name = make, make.__name__
+            self.__doc__ = make.__doc__
+
+        def __get__(self, instance, owner):
+            if instance is None:
+                return self
+            with undivided:
+                values = instance.__dict__
+                if self._name not in values:
+                    values[self._name] = self._make(instance)
+                return values[self._name]
 
 
 class Compilation:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.source_lines import callers_level
-from .keys import Named
+
+if TYPE_CHECKING:
+    from .named import Named
 
 __all__ = ["DIVIDE", "ERRORS", "INVALID", "OVERFLOW", "UNDERFLOW", "report"]
 

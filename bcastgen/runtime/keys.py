@@ -14,13 +14,16 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from ..core.dtypes import DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
 from ..core.errors import CompileError
 from ..core.forks import undivided
+
+if TYPE_CHECKING:
+    from .named import Named
 
 __all__ = [
     "NO_CODE",
@@ -72,19 +75,6 @@ def register_dtype(row: DType) -> None:
             tell(kind.num, code, kind)
         SCALAR_CODES[kind.type] = code
         _ADDED[kind.num] = code
-
-
-class Named(Protocol):
-    """The names of a kernel, which are all that this module uses."""
-
-    @property
-    def operands(self) -> tuple[str, ...]: ...
-    @property
-    def _constants(self) -> tuple[str, ...]: ...
-    @property
-    def results(self) -> tuple[str, ...]: ...
-    @property
-    def _name(self) -> str: ...
 
 
 def operand_code(operand: object) -> int:

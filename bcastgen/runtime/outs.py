@@ -14,7 +14,8 @@ import numpy as np
 
 from ..core import errors
 from ..core.dtypes import DTYPES
-from .keys import Array, Named, operand_code
+from .keys import Array, operand_code
+from .named import Named
 
 __all__ = ["Inferring", "bind_outs", "call_with_outs", "check_writeable"]
 

@@ -13,7 +13,7 @@ The file is long because all that an argument may be, and what is said of it, is
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype, in_wider
 from ..core.subclasses import own_meaning
 from .argument_errors import missing_arguments, too_many, unexpected
 from .foreign import instead_of, integration_of, unseen_by_dynamo
-from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
+from .keys import NO_CODE, Array, Limit, has_code, operand_code, register_dtype
 from .outs import Inferring, bind_outs, call_with_outs
+
+if TYPE_CHECKING:
+    from .named import Named
 
 __all__ = [
     "CleanCall",

@@ -101,10 +101,11 @@ def toolchain() -> Toolchain:
     _refuse("BCASTGEN_CFLAGS", extra)
     # `ccache gcc`: the compiler is an argument, and decides the binary as much.
     programs = [command[0], *([] if _is_zig(command[0]) else filter(None, map(_program, command[1:])))]
-    kind = next(filter(None, map(_kind, programs)), "unknown")
+    files = [os.path.realpath(program) for program in programs]
+    kind = next(filter(None, map(_kind, programs, files)), "unknown")
     flags = [row.text for row in JIT_FLAGS if applies(row, kind)]
     places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
-    identity = " ".join((*map(_identity, programs), *places))
+    identity = " ".join((*map(_identity, files), *places))
     return Toolchain(command, (*flags[:-1], *extra, flags[-1]), identity, kind, (*command[1:], *extra))
 
 
@@ -148,8 +149,9 @@ def _words(variable: str) -> tuple[str, ...]:
 def _program(name: str) -> str | None:
     # shutil.which, without the 2 ms that importing shutil adds to a first call.
     places = [""] if os.path.dirname(name) else os.environ.get("PATH", os.defpath).split(os.pathsep)
-    paths = (os.path.abspath(os.path.join(place, name)) for place in places)
-    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
+    paths = (os.path.join(place, name) for place in places)
+    found = next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
+    return None if found is None else os.path.abspath(found)
 
 
 def _command(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -199,9 +201,9 @@ def applies(row: Flag, kind: str) -> bool:
     )
 
 
-def _kind(program: str) -> str | None:
+def _kind(program: str, file: str) -> str | None:
     """Tell the compiler by the name its symlinks end in (cc -> gcc -> gcc-12), else by the one they begin with."""
-    for name in (os.path.basename(os.path.realpath(program)), os.path.basename(program)):
+    for name in (os.path.basename(file), os.path.basename(program)):
         if "clang" in name or name == "zig" or (sys.platform == "darwin" and name in ("cc", "gcc")):
             return "clang"
         if "gcc" in name.split("-"):
@@ -209,7 +211,6 @@ def _kind(program: str) -> str | None:
     return None
 
 
-def _identity(program: str) -> str:
-    real = os.path.realpath(program)
-    status = os.stat(real)
-    return f"{real}:{status.st_size}:{status.st_mtime_ns}"
+def _identity(file: str) -> str:
+    status = os.stat(file)
+    return f"{file}:{status.st_size}:{status.st_mtime_ns}"

@@ -133,7 +133,11 @@ NOT_NEEDED = (
     *("bcastgen.expr.reductions", "bcastgen.expr.text", "bcastgen.ops.complex_forms", "bcastgen.kernel.ufunc_call"),
 )
 # As many modules of the package as are imported; one more costs every process that imports it.
-MOST_MODULES = 64
+MOST_MODULES = 50
+# What the call imports: the rows of its ops, and what ufuncs are.
+OF_OPS = {
+    *("bcastgen.ops.rows", "bcastgen.ops.rows.arithmetic", "bcastgen.ops.rows.functions", "bcastgen.expr.ufuncs"),
+}
 
 
 def test_nothing_is_imported_before_it_is_needed(tmp_path):
@@ -145,7 +149,7 @@ def test_nothing_is_imported_before_it_is_needed(tmp_path):
         name for name in (*with_package, *with_call) if f"{name}.".startswith(tuple(f"{x}." for x in NOT_NEEDED))
     ]
     assert len([name for name in with_package if name.startswith("bcastgen")]) <= MOST_MODULES
-    assert not [name for name in with_call if name.startswith("bcastgen")]
+    assert {name for name in with_call if name.startswith("bcastgen")} == OF_OPS
 
 
 def test_infer_and_verify():

@@ -36,7 +36,7 @@ from bcastgen.core.dtypes import (
     dtype,
 )
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
-from bcastgen.expr.folding import constant_from
+from bcastgen.expr.constants import constant_from
 from bcastgen.expr.infer import infer
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.row import Op

@@ -26,7 +26,7 @@ def test_a_missing_folder_says_so():
 
 
 def test_package_files_decide_the_binary():
-    names = {path.name for path in package_files()}
+    names = {Path(path).name for path in package_files()}
     assert {"kernel.c.j2", "plan.c.j2", "bcg_abi.h", "bcg_vmath_core.h", "bcg_status.def"} <= names
     assert not names & {"dispatch.c", "runner.py", "capitals.csv"}
 

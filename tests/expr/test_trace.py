@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from bcastgen.core.dtypes import F32
 from bcastgen.core.errors import TraceError
 from bcastgen.expr.infer import infer
 from bcastgen.expr.nodes import Apply, topological
-from bcastgen.expr.trace import trace
+from bcastgen.expr.trace import _IN_PLACE, _OF_ONE, _OF_TWO, trace
 from bcastgen.ops.dtype_rules import compare
 from bcastgen.ops.table import OPS
 
@@ -46,6 +48,12 @@ def test_deep_chains_do_not_recurse():
         return a
 
     assert len(topological(trace(chain, ("a",)).results)) == 20_002
+
+
+def test_stand_ins_have_the_operators_that_rows_name():
+    arities = {row.dunder: row.arity for row in OPS.values() if row.dunder}
+    assert dict.fromkeys(_OF_ONE, 1) | dict.fromkeys(_OF_TWO + _IN_PLACE, 2) == arities
+    assert {name for name in arities if hasattr(operator, f"__i{name}__")} == {*_IN_PLACE}
 
 
 @pytest.mark.parametrize("op", [row for row in OPS.values() if row.dunder and row.arity == 2], ids=lambda row: row.name)

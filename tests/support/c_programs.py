@@ -20,7 +20,7 @@ import numpy as np
 from bcastgen.core.dtypes import COMPUTED
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder
-from bcastgen.expr.folding import constant_from
+from bcastgen.expr.constants import constant_from
 from bcastgen.expr.nodes import Operand, topological
 from bcastgen.expr.views import NewAxes, Transpose
 from bcastgen.kernel.kernel import Kernel

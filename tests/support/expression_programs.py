@@ -19,7 +19,7 @@ from bcastgen.api.functions import jit
 from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import BF16, COMPUTED, DType
 from bcastgen.core.errors import BcastgenError
-from bcastgen.expr.folding import constant_from
+from bcastgen.expr.constants import constant_from
 from bcastgen.expr.infer import Typed, infer
 from bcastgen.expr.nodes import Apply, Constant, topological
 from bcastgen.expr.trace import converted, trace

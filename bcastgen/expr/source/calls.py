@@ -23,7 +23,7 @@ import numpy as np
 from ...core.dtypes import F64, I64, DType, in_numpy_code
 from ...core.errors import BcastgenError
 from ...ops.row import Op
-from ...ops.table import CAST, OPS, SEVERAL, find_op
+from ...ops.table import CAST, OPS, find_op, several
 from ..nodes import Node, Notes
 from ..trace import Tracer, is_tracer
 from .expressions import Scope, parts_of
@@ -310,9 +310,9 @@ class _Call:
         if self.name == "ldexp":
             value, exponent = self._nodes(2)
             return self.builder.apply(OPS["ldexp"], (self._as_float(value), exponent))
-        if self.name in SEVERAL:
+        if rows := several(self.name):
             (value,) = self._nodes(1)
-            return tuple(self.builder.apply(one, (self._as_float(value),)) for one in SEVERAL[self.name])
+            return tuple(self.builder.apply(one, (self._as_float(value),)) for one in rows)
         row = find_op(_MATH.get(self.name, ""))
         if row is None:
             return self.fail(f"math.{self.name} has no op; `bcastgen ops` lists what there is")

@@ -21,7 +21,8 @@ import numpy as np
 
 from ...core.errors import BcastgenError, with_article
 from ...ops.row import Op
-from ..folding import bits_beyond, constant_from
+from ..constants import constant_from
+from ..folding import bits_beyond
 from ..nodes import Constant, Node
 from ..text import not_elementwise, row_of
 from .frames import Frames

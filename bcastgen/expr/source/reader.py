@@ -25,7 +25,7 @@ from ...core.frozen import dataclass
 from ...ops.internal_rows import ENDED
 from ...ops.table import OPS
 from ..build import Builder
-from ..folding import constant_from
+from ..constants import constant_from
 from ..nodes import Expression, Node, Reduce, topological
 from .calls import called
 from .expressions import INNER_FUNCTION, Scope, parts_of

@@ -19,7 +19,7 @@ from ...core.frozen import dataclass
 from ...ops.row import Op
 from ...ops.table import CAST, OPS
 from ..build import Builder
-from ..folding import constant_from
+from ..constants import constant_from
 from ..nodes import Apply, Constant, Node, Notes, Operand, Remap
 
 __all__ = ["BRANCHES", "SHAPE", "Condition", "Conditions", "Env", "Missing", "Static", "Value", "is_node"]

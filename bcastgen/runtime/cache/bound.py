@@ -18,8 +18,8 @@ from ...core.sizes import byte_size
 from ...core.system_errors import pass_on, system_errors_ignored
 from .entries import discard, entries, shards
 from .files import read_ours, write_whole
+from .lookup import used_keys
 from .manifest import MANIFEST, read_manifest
-from .used import used_keys
 
 __all__ = ["BYTES", "bound", "bytes_of", "keep_within"]
 

@@ -111,10 +111,11 @@ def _prepared(path: str) -> Path:
     except UnicodeEncodeError:
         # Libraries are opened by paths that are text in UTF-8.
         raise OSError(errno.EILSEQ, "its path is no text in UTF-8", ascii(str(real))) from None
-    try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
-    except RecursionError:
-        raise OSError(errno.ENAMETOOLONG, "its path has too many parts", str(real)) from None
+    if not real.is_dir():
+        try:
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        except RecursionError:
+            raise OSError(errno.ENAMETOOLONG, "its path has too many parts", str(real)) from None
     status = real.stat()
     if status.st_uid != os.geteuid():
         owners = f"it belongs to uid {status.st_uid}, not to you (uid {os.geteuid()})"

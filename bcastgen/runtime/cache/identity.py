@@ -13,6 +13,7 @@ import os
 import platform
 from collections.abc import Iterable
 from functools import cache
+from marshal import dumps
 from pathlib import Path
 
 from ...core.resources import package_files
@@ -87,18 +88,15 @@ def _package_digest() -> str:
     number cannot.
     """
     files = package_files()
-    # No path has a NUL, so the joined text is unambiguous; `digest_of` would take three times as long.
-    stamps = "\0".join([f"{os.fspath(file)}:{_stamp(file.stat())}" for file in files])
-    kept = cache_directory() / (PACKAGE + digest(os.fsencode(stamps)))
+    # The last three of a status are times in seconds; the first of them changes when a file is read.
+    status = [(one[:7], one.st_mtime_ns, one.st_ctime_ns) for one in map(os.stat, files)]
+    # Version 2 writes equal values as equal bytes; to format them as text would take as long as to ask for them.
+    kept = cache_directory() / (PACKAGE + digest(dumps((files, status), 2)))
     with system_errors_ignored(), contextlib.suppress(ValueError):
         known = read_ours(kept).decode("ascii")
         if is_digest(known):
             return known
-    found = digest_of(text for file in files for text in (file.name.encode(), Path(file).read_bytes()))
+    found = digest_of(text for file in files for text in (os.path.basename(file).encode(), Path(file).read_bytes()))
     with system_errors_ignored():
         write_whole(kept, found)
     return found
-
-
-def _stamp(status: os.stat_result) -> str:
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_dev}:{status.st_ino}"

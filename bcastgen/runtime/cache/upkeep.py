@@ -22,8 +22,8 @@ from .directory import cache_directory
 from .entries import LOCK, discard, entries, shards, sweep
 from .files import is_our_directory, remove
 from .identity import PACKAGE
+from .lookup import used_keys
 from .manifest import MANIFEST, is_whole, read_manifest
-from .used import used_keys
 
 __all__ = ["CacheDefect", "CacheInfo", "StoredKernel", "clear", "info", "kernels", "verify"]
 

@@ -15,7 +15,7 @@ from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.core.dtypes import COMPUTED, dtype
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder
-from bcastgen.expr.folding import constant_from
+from bcastgen.expr.constants import constant_from
 from bcastgen.expr.nodes import Operand, topological
 from bcastgen.ops.table import OPS
 from compile_flags import QUICK

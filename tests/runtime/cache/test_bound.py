@@ -15,8 +15,8 @@ from bcastgen.core.errors import BcastgenError
 from bcastgen.runtime.cache import bound as module
 from bcastgen.runtime.cache import build, cache_key, find
 from bcastgen.runtime.cache.bound import bound, bytes_of
+from bcastgen.runtime.cache.lookup import used_keys
 from bcastgen.runtime.cache.upkeep import clear, info
-from bcastgen.runtime.cache.used import used_keys
 from bcastgen.runtime.toolchain import Toolchain
 from cache_entries import SOURCE, made
 

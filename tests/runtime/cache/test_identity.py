@@ -86,7 +86,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path, name in zip(resources.package_files(), names, strict=True):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, root / name)
-    monkeypatch.setattr(module, "package_files", lambda: sorted(path for path in root.rglob("*") if path.is_file()))
+    monkeypatch.setattr(
+        module, "package_files", lambda: sorted(str(path) for path in root.rglob("*") if path.is_file())
+    )
     module._package_digest.cache_clear()
     monkeypatch.setattr(module, "_package_digest", module._package_digest.__wrapped__)
     return root
