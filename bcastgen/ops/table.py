@@ -53,7 +53,7 @@ class _Rows:
     """The rows of the families that have been imported."""
 
     def __init__(self) -> None:
-        self.all: tuple[Op, ...] = ()
+        self.by_name: dict[str, Op] = {}
         self.by_any_name: dict[str, Op] = {}
         self.by_dunder: dict[str, Op] = {}
         self._left = list(_FAMILIES)
@@ -68,7 +68,8 @@ class _Rows:
             rows = [row for name in names for row in getattr(found, name)]
             self.by_any_name |= {name: row for row in rows for name in (row.name, *row.aliases)}
             self.by_dunder |= {row.dunder: row for row in rows if row.dunder is not None}
-            self.all += tuple(rows)
+            self.by_name |= {row.name: row for row in rows}
+            # Last: a signal's handler that raises before this line leaves a family that the next call adds again.
             del self._left[0]
         return True
 
@@ -76,7 +77,7 @@ class _Rows:
         """Import all families, and return their rows."""
         while self.grow():
             pass
-        return self.all
+        return tuple(self.by_name.values())
 
 
 _rows = _Rows()
@@ -84,9 +85,10 @@ _rows = _Rows()
 
 def _found(rows: Mapping[str, Op], name: str) -> Op | None:
     """Return the row of a name in a dict of rows that grows."""
-    while (row := rows.get(name)) is None and _rows.grow():
+    while name not in rows and _rows.grow():
         pass
-    return row
+    # Looked for again: another thread may have added the last family since.
+    return rows.get(name)
 
 
 class _Table(Mapping[str, Op]):
