@@ -49,6 +49,9 @@ def _edges(kind):
         return np.array([0, 1, 2, 255], np.uint8).view(np.bool_)
     if kind.is_integer:
         around = {kind.bits - 1, kind.bits, kind.bits + 1, 2 * kind.bits}
+        # Where halves of a number meet, and its highest bits: C that takes them apart may forget one.
+        powers = (1 << at for at in (kind.bits // 4, kind.bits // 2, kind.bits - 2, kind.bits - 1))
+        around |= {power + step for power in powers for step in (-1, 0, 1)}
         wanted = {kind.min, kind.min + 1, -kind.bits, -7, -2, -1, 0, 1, 2, 3, 10, kind.max - 1, kind.max} | around
         return np.array(sorted(value for value in wanted if kind.min <= value <= kind.max), kind.np)
     if kind.is_complex:
