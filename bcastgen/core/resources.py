@@ -106,19 +106,19 @@ _DECIDING_ROOMS = (
 )
 
 
+def package_folders() -> list[str]:
+    """Return the path of every folder of which files decide the binary of a kernel: Python, templates and csrc."""
+    python = [f"{_PACKAGE}/{room}" for room in _DECIDING_ROOMS]
+    sources = [f"{folder('csrc')}/{room}" for room in ("abi", "helpers", "vmath")]
+    return [*python, str(folder("templates")), f"{folder('templates')}/parts", *sources]
+
+
 def package_files() -> list[str]:
-    """Return the path of every file that decides the binary of a kernel: Python, templates and csrc, sorted."""
-    python = [path for room in _DECIDING_ROOMS for path in _files(f"{_PACKAGE}/{room}", (".py",))]
-    sources = [
-        path for room in ("abi", "helpers", "vmath") for path in _files(f"{folder('csrc')}/{room}", (".h", ".def"))
-    ]
-    templates = [path for room in ("", "/parts") for path in _files(f"{folder('templates')}{room}", (".j2",))]
-    return sorted([*python, *templates, *sources])
-
-
-def _files(directory: str, suffixes: tuple[str, ...]) -> list[str]:
-    """Return the files of a directory without pathlib, whose paths would take most of the time of a first call."""
-    return [f"{directory}/{name}" for name in os.listdir(directory) if name.endswith(suffixes)]
+    """Return the path of every file that decides the binary of a kernel, sorted."""
+    suffixes = (".py", ".j2", ".h", ".def")
+    paths = (f"{place}/{name}" for place in package_folders() for name in os.listdir(place) if name.endswith(suffixes))
+    # An editor's lock is a link to no file.
+    return sorted(path for path in paths if os.path.isfile(path))
 
 
 @cache

@@ -22,11 +22,12 @@ from ..core.forks import undivided
 from ..core.frozen import dataclass
 from ..core.system_errors import pass_on
 
-_extension: Any = None
+# The extension, or None where the package was built without it.
+extension: Any = None
 with contextlib.suppress(ImportError):
-    _extension = import_module("bcastgen._dispatch")
+    extension = import_module("bcastgen._dispatch")
 
-__all__ = ["Library", "constant", "ffi", "open_library", "open_shared"]
+__all__ = ["Library", "constant", "extension", "ffi", "open_library", "open_shared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +117,10 @@ def open_library(path: Path) -> Library:
     CacheError
         If it cannot be loaded, exports no kernel, or one of another ABI version.
     """
-    handle, address, version = _opened_by_cffi(path) if _extension is None else _opened(path)
+    handle, address, version = _opened_by_cffi(path) if extension is None else _opened(path)
     if not address:
         raise CacheError(f"{path} exports no bcg_entry, so it is not a kernel")
-    ours = constant("BCG_ABI_VERSION") if _extension is None else _extension.BCG_ABI_VERSION
+    ours = constant("BCG_ABI_VERSION") if extension is None else extension.BCG_ABI_VERSION
     if version != ours:
         raise CacheError(f"the kernel {path} has ABI version {version}, this bcastgen {ours}")
     return Library(path, address, handle)
@@ -127,7 +128,7 @@ def open_library(path: Path) -> Library:
 
 def _opened(path: Path) -> tuple[Any, int, int]:
     try:
-        return _extension.open_kernel(str(path.resolve()))  # type: ignore[no-any-return]
+        return extension.open_kernel(str(path.resolve()))  # type: ignore[no-any-return]
     except OSError as error:
         raise _unloadable(path, error) from error
 

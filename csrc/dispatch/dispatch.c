@@ -7,8 +7,8 @@
  * memory for large results, dispatch_size.inc sizes results without a call, dispatch_values.inc reads the extents that
  * operands' values give, dispatch_slots.inc calls kernels whose callers may give extents, dispatch_kernel.inc defines
  * what a kernel object holds, dispatch_layout.inc computes with strides and overlap, dispatch_evaluate.inc goes from a
- * text to a kernel. A *.inc file is not a header but a part of this one translation unit; the names of its static
- * functions begin with the last word of its name, or with their type's name.
+ * text to a kernel, dispatch_files.inc tells when files change. A *.inc file is not a header but a part of this one
+ * translation unit; the names of its static functions begin with the last word of its name, or with their type's name.
  *
  * A call goes to bcastgen/runtime/slow_path.py ("the slow path") if an argument is neither an aligned native ndarray of
  * a supported dtype, nor a NumPy scalar, nor a Python number, or if its arguments are wrong. The slow path comes back
@@ -26,6 +26,7 @@
 #include <numpy/arrayobject.h>
 
 #include "dispatch_evaluate.inc"
+#include "dispatch_files.inc"
 #include "dispatch_size.inc"
 #include "dispatch_slots.inc"
 #include "pool.h"
@@ -549,7 +550,18 @@ static PyObject *module_open_kernel(PyObject *module, PyObject *path)
     return Py_BuildValue("(NKl)", capsule, (unsigned long long)(uintptr_t)entry, version);
 }
 
+PyDoc_STRVAR(files_of_doc, "files_of(folders)\n--\n\n"
+                           "Return bytes that change when a file of a list of folders is written, replaced, added or\n"
+                           "removed. OSError if a folder cannot be read.");
+
+static PyObject *module_files_of(PyObject *module, PyObject *folders)
+{
+    (void)module;
+    return files_of(folders);
+}
+
 static PyMethodDef module_methods[] = {
+    {"files_of", module_files_of, METH_O, files_of_doc},
     {"open_kernel", module_open_kernel, METH_O, open_kernel_doc},
     {"set_threads", module_set_threads, METH_O, set_threads_doc},
     {"set_hot", module_set_hot, METH_O, set_hot_doc},

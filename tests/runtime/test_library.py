@@ -47,7 +47,7 @@ def entry(found: library.Library) -> Any:
 def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Libraries are opened by the C extension, and without it."""
     if request.param == "cffi":
-        monkeypatch.setattr(library, "_extension", None)
+        monkeypatch.setattr(library, "extension", None)
 
 
 @pytest.mark.usefixtures("either")
@@ -94,7 +94,7 @@ def test_another_abi(compile_kernel: Any) -> None:
 
 
 def test_a_checkout_that_was_never_built(compile_kernel: Any, forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_extension", None)
+    monkeypatch.setattr(library, "extension", None)
     monkeypatch.setitem(sys.modules, "bcastgen.runtime._ffi", None)
     assert entry(open_library(compile_kernel(1, 1, BODY))).operands == 1
 
@@ -102,7 +102,7 @@ def test_a_checkout_that_was_never_built(compile_kernel: Any, forgotten: None, m
 def test_the_built_module_is_used(
     compile_kernel: Any, forgotten: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(library, "_extension", None)
+    monkeypatch.setattr(library, "extension", None)
     module = built_module(tmp_path / "_ffi.py", monkeypatch)
     assert library.ffi() is module.__dict__["ffi"]
     assert library.constant("BCG_MAX_RANK") == 64
@@ -119,7 +119,7 @@ def test_a_stale_built_module_is_not_used(
     with monkeypatch.context() as patch:
         patch.setattr(ffi_build, "declarations", lambda _: text)
         module = built_module(tmp_path / "_ffi.py", monkeypatch)
-    monkeypatch.setattr(library, "_extension", None)
+    monkeypatch.setattr(library, "extension", None)
     assert library.ffi() is not module.__dict__["ffi"]
     assert entry(open_library(compile_kernel(1, 1, BODY))).operands == 1
 
@@ -133,7 +133,7 @@ module = sys.modules["bcastgen.runtime._ffi"] = types.ModuleType("bcastgen.runti
 exec(Path(sys.argv[1]).read_text(), module.__dict__)
 from bcastgen.runtime import library
 if sys.argv[3] == "cffi":
-    library._extension = None
+    library.extension = None
 library.open_library(Path(sys.argv[2]))
 print(sorted({"cffi", "pycparser", "jinja2", "subprocess"} & sys.modules.keys() - before))
 """

@@ -13,11 +13,11 @@ import os
 import platform
 from collections.abc import Iterable
 from functools import cache
-from marshal import dumps
 from pathlib import Path
 
-from ...core.resources import package_files
+from ...core.resources import package_files, package_folders
 from ...core.system_errors import system_errors_ignored
+from ..library import extension
 from ..toolchain import Toolchain, cpu_features
 from .directory import cache_directory
 from .files import read_ours, write_whole
@@ -82,21 +82,19 @@ def _digest_of_texts(texts: Iterable[str]) -> str:
 
 @cache
 def _package_digest() -> str:
-    """Return the digest of the package's files; the cache keeps it under a digest of what `stat` says of them.
+    """Return the digest of the package's files; the cache keeps it under a digest of what the system says of them.
 
-    A file's modification time can be set to an earlier one (images and archives do that); its change time and its inode
-    number cannot.
+    Without the extension each process reads them all: to ask for their times in Python would take half as long.
     """
-    files = package_files()
-    # The last three of a status are times in seconds; the first of them changes when a file is read.
-    status = [(one[:7], one.st_mtime_ns, one.st_ctime_ns) for one in map(os.stat, files)]
-    # Version 2 writes equal values as equal bytes; to format them as text would take as long as to ask for them.
-    kept = cache_directory() / (PACKAGE + digest(dumps((files, status), 2)))
-    with system_errors_ignored(), contextlib.suppress(ValueError):
-        known = read_ours(kept).decode("ascii")
-        if is_digest(known):
-            return known
-    found = digest_of(text for file in files for text in (os.path.basename(file).encode(), Path(file).read_bytes()))
-    with system_errors_ignored():
-        write_whole(kept, found)
+    kept = None if extension is None else cache_directory() / (PACKAGE + digest(extension.files_of(package_folders())))
+    if kept is not None:
+        with system_errors_ignored(), contextlib.suppress(ValueError):
+            known = read_ours(kept).decode("ascii")
+            if is_digest(known):
+                return known
+    texts = (text for file in package_files() for text in (os.path.basename(file).encode(), Path(file).read_bytes()))
+    found = digest_of(texts)
+    if kept is not None:
+        with system_errors_ignored():
+            write_whole(kept, found)
     return found

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bcastgen.core import resources
+from bcastgen.runtime import library
 from bcastgen.runtime.cache import cache_key
 from bcastgen.runtime.cache import identity as module
 from bcastgen.runtime.toolchain import Toolchain, toolchain
@@ -86,9 +87,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path, name in zip(resources.package_files(), names, strict=True):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, root / name)
-    monkeypatch.setattr(
-        module, "package_files", lambda: sorted(str(path) for path in root.rglob("*") if path.is_file())
-    )
+    folders = sorted({str((root / name).parent) for name in names})
+    monkeypatch.setattr(resources, "package_folders", lambda: folders)
+    monkeypatch.setattr(module, "package_folders", lambda: folders)
     module._package_digest.cache_clear()
     monkeypatch.setattr(module, "_package_digest", module._package_digest.__wrapped__)
     return root
@@ -112,6 +113,48 @@ def test_a_new_file_decides(package: Path, tools: Toolchain) -> None:
     before = cache_key("x", tools=tools)
     (package / "templates" / "new.j2").write_text("")
     assert cache_key("x", tools=tools) != before
+
+
+@pytest.mark.skipif(library.extension is None, reason="without the extension files are read each time")
+def test_files_are_read_again_only_when_one_has_changed(
+    package: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    monkeypatch.setattr(module, "package_files", lambda: reads.append(1) or resources.package_files())
+    key = cache_key("x", tools=tools)
+    assert cache_key("x", tools=tools) == key and len(reads) == 1
+    path = package / "templates" / "kernel.c.j2"
+    status = path.stat()
+    path.write_text(path.read_text())
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert cache_key("x", tools=tools) == key and len(reads) == 2
+    path.rename(path.with_name("other.j2"))
+    assert cache_key("x", tools=tools) != key and len(reads) == 3
+    (package / "templates" / "a lock.j2").symlink_to("nowhere")
+    (package / "templates" / "folder.j2").mkdir()
+    assert cache_key("x", tools=tools) != key and len(reads) == 3
+    (package / "templates" / "new.j2").write_text("")
+    cache_key("x", tools=tools)
+    assert len(reads) == 4
+
+
+def test_without_the_extension_keys_are_the_same(tools: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = cache_key("x", tools=tools)
+    module._package_digest.cache_clear()
+    monkeypatch.setattr(module, "extension", None)
+    assert cache_key("x", tools=tools) == key
+
+
+@pytest.mark.skipif(library.extension is None, reason="of the extension")
+def test_folders_that_are_none_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        library.extension.files_of([str(tmp_path), str(tmp_path / "nowhere")])
+    with pytest.raises(TypeError, match="not a list"):
+        library.extension.files_of((str(tmp_path),))
+    with pytest.raises(TypeError):
+        library.extension.files_of([3])
+    with pytest.raises(ValueError, match="null"):
+        library.extension.files_of(["a\0b"])
 
 
 def test_nothing_else_decides(package: Path, tmp_path: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
