@@ -44,8 +44,12 @@ def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
 def _negate_c(operands: tuple[DType, ...], result: DType) -> str:
     if result.bits >= 32:
         return "({T})(({W}){1} + ({W}){2} - ({W}){0})"
-    least = "0" if result.kind == "unsigned" else f"{result.numpy.upper()}_MIN"
-    return f"({{T}})bcg_saturate_i32({{1}} + {{2}} - {{0}}, {least}, {result.numpy.upper()}_MAX)"
+    if result.kind == "signed":
+        name = result.numpy.upper()
+        return f"({{T}})bcg_saturate_i32({{1}} + {{2}} - {{0}}, {name}_MIN, {name}_MAX)"
+    # A number is written as an unsigned one, and the sum is one of ints.
+    total = "(int32_t){1} + (int32_t){2} - (int32_t){0}"
+    return f"({{T}})bcg_saturate_i32({total}, 0, {result.numpy.upper()}_MAX)"
 
 
 def _clz_c(operands: tuple[DType, ...], result: DType) -> str:

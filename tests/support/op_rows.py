@@ -11,6 +11,8 @@ import random
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
 from bcastgen.api.op_kernels import op_kernel
@@ -65,19 +67,31 @@ def several(values):
     return made if len(made) > 1 else made[0]
 
 
-def row_kernels(call_types):
-    """The rows that accept operands of these dtypes, as kernels."""
+def row_kernels(call_types, numbers=()):
+    """The rows that accept operands of these dtypes, as kernels; operands at these places are the number 2."""
+    two = {at: np.array(2, call_types[at].np)[()] for at in numbers}
     names = tuple("abc"[: len(call_types)])
     types = tuple(parse_type(f"{kind}[{', '.join('?' * len(call_types))}]") for kind in call_types)
     signature = Signature(tuple(zip(names, types, strict=True)), None, None)
     for at, rows in enumerate(batches(call_types)):
-        expression = trace(lambda *xs, rows=rows: several(apply(*row, xs) for row in rows), names)
+
+        def function(*xs, rows=rows):
+            operands = [two.get(place, x) for place, x in enumerate(xs)]
+            return several(apply(*row, operands) for row in rows)
+
+        expression = trace(function, names)
         yield Kernel(expression, f"k{at}", names, len(rows), (), signature, Options(f"k{at}"))
 
 
 def all_row_kernels():
     """Kernels of every row and dtype, and of some mixed ones: those of each tuple of dtypes together."""
     return [list(row_kernels(call_types)) for call_types in (*ALIKE, *random.Random(1).sample(MIXED, 10))]
+
+
+def kernels_of_numbers():
+    """Kernels of every row and dtype of integers with a number for one operand: C converts numbers in its own way."""
+    alike = [(kind,) * arity for arity in (2, 3) for kind in COMPUTED if kind.is_integer]
+    return [list(row_kernels(call_types, (at,))) for call_types in alike for at in range(len(call_types))]
 
 
 def golden_kernels():

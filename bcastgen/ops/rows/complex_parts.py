@@ -104,7 +104,7 @@ COMPLEX_PARTS: tuple[Op, ...] = (
     _part(
         "imag",
         "The imaginary part; 0 of a real number.",
-        "((void)sizeof({0}), ({T})0)",
+        "((void){0}, ({T})0)",
         _NOTHING,
     ),
     _part(

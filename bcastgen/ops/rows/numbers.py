@@ -87,7 +87,7 @@ def _numbered(x: Any) -> Any:
 def _filled_c(operands: tuple[DType, ...], result: DType) -> str:
     value = cast_c(operands[1:], result)
     # Compilers warn of a variable that nothing reads, and the first operand gives its dtype and shape only.
-    return f"((void)sizeof({{0}}), {value.replace('{0}', '{1}')})"
+    return f"((void){{0}}, {value.replace('{0}', '{1}')})"
 
 
 def _filled(x: Any, value: Any) -> Any:

@@ -15,7 +15,7 @@ import pytest
 from bcastgen.emit.standalone import CForm
 from c_harness import emit_module
 from long_runs import many, some
-from op_rows import all_row_kernels, golden_kernels
+from op_rows import all_row_kernels, golden_kernels, kernels_of_numbers
 
 CHECKS = "-*,bugprone-*,cert-*,clang-diagnostic-*"
 
@@ -48,6 +48,14 @@ def test_every_op(form, tmp_path):
     files = {}
     for at, kernels in enumerate(some(all_row_kernels(), 9)):
         files |= emit_module(kernels, f"ops{at}", form)[0].files
+    tidy(tmp_path, files)
+
+
+@pytest.mark.slow
+def test_every_op_of_a_number(tmp_path):
+    files = {}
+    for at, kernels in enumerate(kernels_of_numbers()):
+        files |= emit_module(kernels, f"numbers{at}", CForm(0))[0].files
     tidy(tmp_path, files)
 
 

@@ -14,7 +14,7 @@ from c_corpus import FORMS
 from c_harness import compiler, emit_module
 from compile_flags import CONTRACT, LANGUAGES, WARNED
 from long_runs import many
-from op_rows import golden_kernels
+from op_rows import golden_kernels, kernels_of_numbers
 
 # What clang's -Weverything says of C that is right.
 EVERYTHING_LESS = {
@@ -68,9 +68,20 @@ def goldens():
     return files
 
 
+def numbers():
+    """The kernels of every op of integers with a number for one operand."""
+    modules = enumerate(kernels_of_numbers())
+    return {file: text for at, some in modules for file, text in emit_module(some, f"n{at}", FORMS[0])[0].files.items()}
+
+
 def test_gcc_has_no_warning_of_the_golden_cases(tmp_path):
     found = said(tmp_path, goldens(), "gcc", ("-Wall", "-Wextra", "-Wconversion", *GCC))
     assert not found
+
+
+@pytest.mark.slow
+def test_gcc_has_no_warning_of_ops_of_a_number(tmp_path):
+    assert not said(tmp_path, numbers(), "gcc", ("-Wall", "-Wextra", "-Wconversion", *GCC))
 
 
 @pytest.mark.slow
@@ -84,7 +95,7 @@ def test_gcc_has_no_warning_of_random_kernels(corpus, tmp_path):
 @pytest.mark.slow
 def test_everything_that_clang_says_is_listed_and_happens(corpus, tmp_path):
     found = {}
-    parts = {"goldens": goldens()}
+    parts = {"goldens": goldens(), "numbers": numbers()}
     for functions in (False, True):
         made = corpus(3200 + functions, many(100, 400), functions=functions, faults=None)
         parts[f"functions_{functions}"] = made.files
