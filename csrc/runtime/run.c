@@ -86,7 +86,7 @@ static void run_part(domain *d, int streams)
 /* ---- parts and threads ------------------------------------------------------------------------------------------- */
 
 enum {
-    PART_NS = 5000,         /* work that is worth handing to a thread that spins, */
+    PART_NS = 3000,         /* work that is worth handing to a thread that spins, */
     PART_NS_ASLEEP = 20000, /* and to one that has to be woken */
     PARTS_A_THREAD = 4,     /* so that a thread which is interrupted leaves some of its share to the others */
     NEAR_BYTES = 1 << 20    /* an operand less than this apart from another finds its lines in a cache */
@@ -145,6 +145,14 @@ static double run_nanoseconds(const bcg_nest *nest, int64_t points)
     const double a_byte = bytes * points < UNCACHED_BYTES ? 0.015 : 0.06;
     const double maths = 0.1 * nest->cost, moving = a_byte * (double)bytes;
     return (double)points * (maths > moving ? maths : moving);
+}
+
+/* How many parts threads get of work that would do for so many: as many each, since of three parts one of two threads
+ * would get two. */
+static int64_t run_parts(double share, int32_t threads)
+{
+    const double each = share / threads;
+    return threads * (each < 1 ? 1 : each < PARTS_A_THREAD ? (int64_t)each : PARTS_A_THREAD);
 }
 
 /* The outermost dim that is long enough to be cut into parts, or the longest. */
@@ -214,8 +222,7 @@ static void run_domain(domain *d, const bcg_run_options *options)
         run_part(d, streams);
     } else {
         const int32_t threads = share < 1 ? 1 : share < options->threads ? (int32_t)share : options->threads;
-        const int64_t most = (int64_t)threads * PARTS_A_THREAD;
-        division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams, options};
+        division parts = {d, 0, run_parts(share, threads), 1, streams, options};
         if (parts.count < pauses) parts.count = pauses;
         parts.cut = run_dim_to_cut(d, parts.count);
         if (parts.cut == d->rank - 1) parts.grain = LINE;
