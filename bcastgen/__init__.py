@@ -20,8 +20,8 @@ def _is_main_interpreter() -> bool:
     try:
         if _sys.version_info >= (3, 12):
             return bool(importlib.import_module("_thread")._is_main_interpreter())
-        # There is no signal 0, which only the main interpreter's main thread comes to see. For others a module tells,
-        # which takes as long to import as three of ours.
+        # There is no signal 0, but only the main thread of the main interpreter is told so: others may set none. For
+        # these a module tells, which takes as long to import as three of ours.
         signals = importlib.import_module("_signal")
         try:
             signals.signal(0, signals.SIG_DFL)

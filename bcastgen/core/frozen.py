@@ -183,22 +183,19 @@ def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
 
 def _set_fields(self: Any, fields: _Fields, given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
     """Set the fields of an instance; return False if the arguments are not its fields: the compiled one says why."""
+    if len(given) > len(fields.positional) or not by_name.keys() <= fields.kinds.keys():
+        return False
+    if by_name and not by_name.keys().isdisjoint(fields.positional[: len(given)]):
+        return False
     values = {**fields.defaults, **dict(zip(fields.positional, given, strict=False)), **by_name}
     for name, make in fields.factories.items():
         if name not in values:
             values[name] = make()
-    # More than the fields if one is unknown, fewer if one is left out.
-    if len(values) != len(fields.kinds) or len(given) > len(fields.positional):
-        return False
-    if by_name and not by_name.keys().isdisjoint(fields.positional[: len(given)]):
+    if len(values) < len(fields.kinds):
         return False
     set_field = object.__setattr__
-    try:
-        for name, value in values.items():
-            set_field(self, name, value)
-    except AttributeError:
-        # One is unknown, and another one is left out.
-        return False
+    for name, value in values.items():
+        set_field(self, name, value)
     return True
 
 

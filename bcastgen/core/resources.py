@@ -18,7 +18,7 @@ from types import ModuleType
 
 from .errors import BcastgenError
 
-__all__ = ["CSRC_ROOMS", "bare_source_tree", "bench_module", "csrc_file", "folder", "package_files"]
+__all__ = ["CSRC_ROOMS", "bare_source_tree", "bench_module", "csrc_file", "folder", "package_files", "package_folders"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -106,11 +106,11 @@ _DECIDING_ROOMS = (
 )
 
 
-def package_folders() -> list[str]:
+def package_folders() -> tuple[str, ...]:
     """Return the path of every folder of which files decide the binary of a kernel: Python, templates and csrc."""
     python = [f"{_PACKAGE}/{room}" for room in _DECIDING_ROOMS]
     sources = [f"{folder('csrc')}/{room}" for room in ("abi", "helpers", "vmath")]
-    return [*python, str(folder("templates")), f"{folder('templates')}/parts", *sources]
+    return (*python, str(folder("templates")), f"{folder('templates')}/parts", *sources)
 
 
 def package_files() -> list[str]:

@@ -17,9 +17,9 @@ from ..core.dtypes import (
 from ..core.errors import BcastgenError, DTypeError, TraceError
 from ..core.forks import undivided
 from ..core.source_lines import SourceLine
-from ..ops import table
 from ..ops.dtype_rules import compare
 from ..ops.row import Op
+from ..ops.table import cast_row
 from .constants import CALLED, OF_NUMBERS, constant_from, may_be_weak, with_dtype
 from .nodes import (
     NO_NOTES,
@@ -193,11 +193,11 @@ class Builder:
             raise TraceError(f"casting={casting!r} is none of {', '.join(CASTINGS)}")
         is_checked = meets or casting != "unsafe"
         notes = Notes(casting="" if casting == "unsafe" else casting, meets=meets) if is_checked else NO_NOTES
-        return self.apply(op or table.CAST, (node,), (("dtype", target),), notes=notes)
+        return self.apply(op or cast_row(), (node,), (("dtype", target),), notes=notes)
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""
-        return self.apply(table.CAST, (node,), (("dtype", target),), target)
+        return self.apply(cast_row(), (node,), (("dtype", target),), target)
 
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Copy another expression's results and type assertions, with these nodes in place of its operands."""

@@ -28,7 +28,7 @@ from ..core.dtypes import (
     in_wider,
 )
 from ..core.errors import DomainError, DTypeError, RangeError, with_article
-from ..ops import table
+from ..ops.table import cast_row
 from .nodes import Apply, Constant, Node, Notes, Operand, Reduce
 
 __all__ = [
@@ -160,7 +160,7 @@ def converted(node: Constant, target: DType) -> Constant:
         return Constant(int(value), target)
     if isinstance(value, int):
         return Constant(target.wrapped(value), target)
-    whole = table.CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
+    whole = cast_row().evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
     return Constant(target.wrapped(int(whole)), target)
 
 

@@ -47,8 +47,9 @@ Flat = tuple[
 ]
 
 
-# The rows that expressions name: those of the table, and what a bounded loop demands.
-_ROWS = {**OPS, ENDED.name: ENDED}
+def _row(name: str) -> Op | None:
+    """Return the row that an expression names: one of the table, or what a bounded loop demands."""
+    return ENDED if name == ENDED.name else OPS.get(name)
 
 
 def flattened(expression: Expression) -> Flat:
@@ -103,7 +104,7 @@ def flattened(expression: Expression) -> Flat:
 
 def _made_of(op: Op) -> Any:
     """Return the name of a row of the table; of another op, what makes it: a function, a name and a definition."""
-    if _ROWS.get(op.name) is op:
+    if _row(op.name) is op:
         return op.name
     assert op.definition is not None and DEFINED.remake is not None, f"{op.name} is no op that users name"
     return DEFINED.remake, op.name, op.definition
@@ -151,9 +152,10 @@ def restored(flat: Flat) -> Expression:
 
 def _op(made_of: Any) -> Op:
     if isinstance(made_of, str):
-        if made_of not in _ROWS:
+        row = _row(made_of)
+        if row is None:
             raise BcastgenError(f"there is no op {made_of!r} in this bcastgen; make the kernel again from its source")
-        return _ROWS[made_of]
+        return row
     is_plain = made_of[0] == "plain"
     remake: Callable[..., Op]
     remake, name, definition = made_of[is_plain:]

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..core.dtypes import BF16, F32, I32, DType, Weak
 from ..core.errors import DomainError, DTypeError, RangeError
-from ..ops import table
 from ..ops.row import Op
+from ..ops.rows.conversions import CAST
 from .constants import constant_from
 from .nodes import Constant, Params
 
@@ -65,7 +65,7 @@ def _fold_added(op: Op, operands: list[Constant], params: Params) -> Constant:
             return Constant(target.wrapped(given.value), target)
         # A float becomes an i32, and saturates there; then CAST keeps the low bits, and TOSA's cast saturates again.
         whole = int(_evaluated(op, [given.value], ((params[0][0], I32),)).value)
-        value = target.wrapped(whole) if op is table.CAST else min(max(whole, target.min), target.max)
+        value = target.wrapped(whole) if op is CAST else min(max(whole, target.min), target.max)
         return Constant(value, target)
     if params:
         known = operands[0].dtype

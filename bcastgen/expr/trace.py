@@ -4,7 +4,7 @@ In: a function of arrays.  Out: its :class:`Expression`; the function's source i
 
     def f(a, b): return np.exp(a) * b + 1   ->   t0 = exp(a); t1 = multiply(t0, b); t2 = add(t1, 1)
 
-Python scalars become weak constants, NumPy scalars typed ones. Operators come from the rows' ``dunder`` fields; NumPy
+Python scalars become weak constants, NumPy scalars typed ones. Operators are those of rows with a ``dunder``; NumPy
 calls its functions through ``__array_ufunc__`` and ``__array_function__`` (NEP 13, NEP 18).
 
 The file is long because the stand-in has each of the operators and methods of NumPy's arrays that a kernel knows.
@@ -123,8 +123,8 @@ def _in_place(dunder: str) -> Callable[..., NoReturn]:
     return method
 
 
-# Python's operators of one value, of two, and those of two that may be written in place. Rows name them, too, and are
-# found when an operator is used.
+# Python's operators of one value, of two, and those of two that may be written in place. A row's `dunder` names its
+# operator; it is looked for when the operator is used.
 _OF_ONE = ("neg", "pos", "abs", "invert")
 _OF_TWO = ("eq", "ne", "lt", "le", "gt", "ge")
 _IN_PLACE = tuple("add sub mul truediv floordiv mod pow and or xor lshift rshift".split())

@@ -19,9 +19,9 @@ import importlib
 _MODULES = """
 .expr.reductions .expr.compositions .expr.text .kernel.caller_extents .shape.types.tensor_type .core.operand_names
 .expr.folding .expr.ufuncs .ops.rows.arithmetic .ops.rows.functions .ops.rows.comparisons .ops.rows.selection
-.ops.rows.bits .ops.rows.complex_parts .ops.rows.special .ops.rows.numbers .ops.tosa_rows .ops.complex_forms
-.api.op_kernels .api.specialized .api.reductions .runtime.cache.store .kernel.uncompiled .kernel.added_loops
-atexit shlex shutil tempfile
+.ops.rows.conversions .ops.rows.bits .ops.rows.complex_parts .ops.rows.special .ops.rows.numbers .ops.tosa_rows
+.ops.complex_forms .api.op_kernels .api.specialized .api.reductions .runtime.cache.store .kernel.uncompiled
+.kernel.added_loops atexit shlex shutil tempfile
 """.split()
 
 for _name in _MODULES:

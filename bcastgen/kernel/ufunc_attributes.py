@@ -17,8 +17,7 @@ Type checkers know a kernel's calls by its function's, with `out` and the keywor
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from types import GenericAlias
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, overload
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from ..runtime.toolchain import cpu_features
 
 if TYPE_CHECKING:
     from types import EllipsisType
-    from typing import Generic
 
     from typing_extensions import ParamSpec, TypeVar
 
@@ -40,23 +38,11 @@ if TYPE_CHECKING:
     P = ParamSpec("P", default=...)
     R_co = TypeVar("R_co", default=Any, covariant=True)
     Out = TypeVar("Out")
-
-    class _Typed(Generic[P, R_co]):
-        """For a function that takes P and gives R_co."""
 else:
     from typing import ParamSpec, TypeVar
 
     P = ParamSpec("P")
     R_co = TypeVar("R_co", covariant=True)
-
-    class _Typed:
-        # What `typing.Generic` has at run time, and takes ten times as long to derive a class from.
-        __slots__ = ()
-
-        def __class_getitem__(cls, given):
-            # As there, the list of the parameters' types is a tuple, which has a hash.
-            return GenericAlias(cls, tuple(tuple(one) if isinstance(one, list) else one for one in given))
-
 
 __all__ = ["P", "R_co", "UfuncAttributes"]
 
@@ -72,7 +58,7 @@ class _SignatureOf:
         return None if kernel is None else _signature_of(kernel)
 
 
-class UfuncAttributes(_Typed[P, R_co]):
+class UfuncAttributes(Generic[P, R_co]):
     """The attributes of kernels that NumPy's ufuncs have, too, for a function that takes P and gives R_co."""
 
     __slots__ = ()

@@ -6,8 +6,10 @@ In: a row's name or alias.  Out: its :class:`Op`, which knows its dtype rule, it
     find_op("asin")  -> OPS["arcsin"]
 
 The rows are in ``rows``, a family in each file, and those that only TOSA has in ``tosa_rows``. A family is imported
-when a name is looked for that no family before it has: most kernels need one or two. To add an op, add a row to a
-family (CONTRIBUTING.md walks through one); ``row`` says what a row holds and what a template may say, and
+when a name is looked for that no family before it has: most kernels need one or two. To look for a name that is none,
+or to list rows, imports them all. No module does either while it is imported itself: that takes a lock whose holder may
+wait for this very import. To add an op, add a row to a family (CONTRIBUTING.md walks through one; another family has to
+stand below and in ``kernel/first_calls.py``); ``row`` says what a row holds and what a template may say, and
 ``dtype_rules`` has dtype rules. Ops that users define at run time (``define_op``) are rows, too, kept apart from the
 table: ``OPS`` never changes, :func:`find_op` finds both.
 """
@@ -16,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
@@ -24,10 +25,10 @@ from .row import Definition, Op
 
 __all__ = [
     "CALLED_WITH_MORE",
-    "CAST",
     "DEFINED",
     "OPS",
     "SEVERAL",
+    "cast_row",
     "find_op",
     "find_operator",
     "known_ops",
@@ -41,6 +42,7 @@ _FAMILIES = (
     ("rows.functions", "FUNCTIONS"),
     ("rows.comparisons", "COMPARISONS", "FLOAT_CLASSES"),
     ("rows.selection", "ROUNDING", "EXTREMA", "SELECTION"),
+    ("rows.conversions", "CONVERSIONS"),
     ("rows.bits", "BITS"),
     ("rows.complex_parts", "COMPLEX_PARTS"),
     ("rows.special", "SPECIAL"),
@@ -56,21 +58,22 @@ class _Rows:
         self.by_name: dict[str, Op] = {}
         self.by_any_name: dict[str, Op] = {}
         self.by_dunder: dict[str, Op] = {}
-        self._left = list(_FAMILIES)
+        self._imported: set[str] = set()
 
     def grow(self) -> bool:
         """Import one more family; return False if there is none."""
         with undivided:
-            if not self._left:
+            family = next((one for one in _FAMILIES if one[0] not in self._imported), None)
+            if family is None:
                 return False
-            module, *names = self._left[0]
+            # A handler of a signal may look for a name between any two of these lines, and add the same family.
+            module, *names = family
             found = import_module(f".{module}", __package__)
             rows = [row for name in names for row in getattr(found, name)]
             self.by_any_name |= {name: row for row in rows for name in (row.name, *row.aliases)}
             self.by_dunder |= {row.dunder: row for row in rows if row.dunder is not None}
             self.by_name |= {row.name: row for row in rows}
-            # Last: a signal's handler that raises before this line leaves a family that the next call adds again.
-            del self._left[0]
+            self._imported.add(module)
         return True
 
     def whole(self) -> tuple[Op, ...]:
@@ -114,17 +117,6 @@ SEVERAL: dict[str, tuple[str, ...]] = {
     "modf": ("modf_fraction", "modf_whole"),
     "frexp": ("frexp_mantissa", "frexp_exponent"),
 }
-if TYPE_CHECKING:
-    # The row of the conversions that analyses, rewrites and front ends insert.
-    CAST: Op
-else:
-
-    def __getattr__(name):
-        if name == "CAST":
-            return OPS["cast"]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 # The functions of `expr.compositions` whose calls give more than operands, or fewer.
 CALLED_WITH_MORE: dict[str, str] = {
     "angle": "angle",
@@ -195,6 +187,17 @@ def several(name: str) -> tuple[Op, ...]:
     ['floor_divide', 'remainder']
     """
     return tuple(OPS[row] for row in SEVERAL.get(name, ()))
+
+
+def cast_row() -> Op:
+    """Return the row of conversions to a dtype, where most callers need none.
+
+    Examples
+    --------
+    >>> cast_row().name
+    'cast'
+    """
+    return OPS["cast"]
 
 
 def find_operator(dunder: str) -> Op:

@@ -1,6 +1,6 @@
 """What the modules of calls use of a kernel: its names.
 
-In: nothing.  Out: a protocol, which only checkers and the slow path of calls import.
+In: nothing.  Out: a protocol; a call of arrays imports none.
 
     def missing_arguments(kernel: Named) -> ArgumentError: ...
 """
@@ -17,13 +17,13 @@ class Named(Protocol):
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """Of operands."""
+        """Return the names of the operands."""
 
     @property
     def _constants(self) -> tuple[str, ...]: ...
     @property
     def results(self) -> tuple[str, ...]:
-        """Of results."""
+        """Return the names of the results."""
 
     @property
     def _name(self) -> str: ...

@@ -149,9 +149,8 @@ def _words(variable: str) -> tuple[str, ...]:
 def _program(name: str) -> str | None:
     # shutil.which, without the 2 ms that importing shutil adds to a first call.
     places = [""] if os.path.dirname(name) else os.environ.get("PATH", os.defpath).split(os.pathsep)
-    paths = (os.path.join(place, name) for place in places)
-    found = next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
-    return None if found is None else os.path.abspath(found)
+    paths = (os.path.abspath(os.path.join(place, name)) for place in places)
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
 
 
 def _command(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -551,7 +551,7 @@ static PyObject *module_open_kernel(PyObject *module, PyObject *path)
 }
 
 PyDoc_STRVAR(files_of_doc, "files_of(folders)\n--\n\n"
-                           "Return bytes that change when a file of a list of folders is written, replaced, added or\n"
+                           "Return bytes that change when a file of a tuple of folders is written, replaced, added or\n"
                            "removed. OSError if a folder cannot be read.");
 
 static PyObject *module_files_of(PyObject *module, PyObject *folders)

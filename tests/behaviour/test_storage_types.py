@@ -15,7 +15,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES, dtype
 from bcastgen.loops.interpret import interpret
-from bcastgen.ops.table import CAST
+from bcastgen.ops.rows.conversions import CAST
 from compile_flags import SHARED
 from every_f32 import differing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bcastgen.core.resources import folder
-from many_cores import slowdown, table
+from many_cores import ASLEEP_NS, slowdown, table
 
 
 def test_the_page_has_what_the_model_says() -> None:
@@ -15,14 +15,14 @@ def test_the_page_has_what_the_model_says() -> None:
 
 @pytest.mark.parametrize("threads", [2, 8, 32, 64, 128])
 def test_threads_that_spin_hardly_wait_for_lines(threads: int) -> None:
-    assert slowdown("shares", threads, 20000, asleep=False) < 1.2
+    assert slowdown("shares", threads, ASLEEP_NS, asleep=False) < 1.2
 
 
 def test_one_word_for_all_is_what_many_cores_wait_for() -> None:
-    waits = [slowdown(kind, 64, 20000, asleep=False) - 1 for kind in ("word", "shares")]
+    waits = [slowdown(kind, 64, ASLEEP_NS, asleep=False) - 1 for kind in ("word", "shares")]
     assert waits[0] > 5 * waits[1]
 
 
 @pytest.mark.parametrize("threads", [32, 64, 128])
 def test_a_tree_wakes_sooner_than_one_thread_does(threads: int) -> None:
-    assert slowdown("shares", threads, 20000, asleep=True) < slowdown("word", threads, 20000, asleep=True)
+    assert slowdown("shares", threads, ASLEEP_NS, asleep=True) < slowdown("word", threads, ASLEEP_NS, asleep=True)

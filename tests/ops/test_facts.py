@@ -17,7 +17,8 @@ from bcastgen.mlir.linalg import rows
 from bcastgen.ops import bounds, internal_rows, ranges
 from bcastgen.ops.bounds import UNKNOWN, Bounds, bounds_function, grain_of
 from bcastgen.ops.ranges import range_of
-from bcastgen.ops.table import CAST, OPS
+from bcastgen.ops.rows.conversions import CAST
+from bcastgen.ops.table import OPS
 
 INTEGERS = [row for row in COMPUTED if row.is_integer]
 INTERNAL = (

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
+import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,7 +15,8 @@ from bcastgen.core.dtypes import BF16, COMPUTED, F32, F64, I32, WEAK_FLOAT, WEAK
 from bcastgen.core.errors import DTypeError
 from bcastgen.core.frozen import replace
 from bcastgen.emit.c_text.helpers import helper_text
-from bcastgen.ops.table import OPS, find_op
+from bcastgen.ops import table
+from bcastgen.ops.table import OPS, find_op, known_ops
 
 ROWS = list(OPS.values())
 # NumPy's isnat takes times, the row their numbers.
@@ -108,3 +112,57 @@ def test_what_is_asked_of_elements_follows_the_template():
     left = replace(OPS["power"], demand={"signed": "{0} != {0} + {1} || {0} > 1"})
     assert OPS["power"].demanded_of((I32, I32)) == (1,) and left.demanded_of((I32, I32)) == (0, 1)
     assert OPS["power"].demanded_of((F32, F32)) == ()
+
+
+@pytest.mark.parametrize("meanwhile", [lambda: find_op("add"), known_ops], ids=["a name", "all names"])
+def test_names_that_are_looked_for_while_a_family_is_imported(
+    meanwhile: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a signal's handler does that traces a function."""
+    begun = []
+    importing = table.import_module
+
+    def interrupted(name: str, package: str) -> object:
+        module = importing(name, package)
+        if name not in begun:
+            begun.append(name)
+            meanwhile()
+        return module
+
+    monkeypatch.setattr(table, "_rows", table._Rows())
+    monkeypatch.setattr(table, "import_module", interrupted)
+    assert [find_op(row.name) for row in ROWS] == ROWS
+    assert list(OPS.values()) == ROWS
+    assert begun
+
+
+# Runs in a process of its own: each module is imported once. A lock that a module takes while it is imported may be
+# held by a thread which waits for that import.
+BODIES = """
+import _thread, pkgutil, sys
+
+found = []
+
+class Seen(_thread.RLock):
+    def __enter__(self):
+        frame = sys._getframe(1)
+        while frame is not None and type(self).__name__ == "Undivided":
+            name = frame.f_globals.get("__name__", "")
+            if frame.f_code.co_name == "<module>" and name.startswith("bcastgen"):
+                found.append(f"{name}:{frame.f_lineno}")
+            frame = frame.f_back
+        return super().__enter__()
+
+_thread.RLock = Seen
+import bcastgen
+for module in pkgutil.walk_packages(bcastgen.__path__, "bcastgen."):
+    apart = module.name.split(".")[1] in ("bench", "csrc", "templates", "integrations")
+    if not apart and not module.name.endswith("__main__"):
+        __import__(module.name)
+print(*found, sep="\\n")
+"""
+
+
+def test_no_module_takes_the_lock_of_imports_while_it_is_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", BODIES], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.stdout.split(), done.stderr) == ([], "")

@@ -36,6 +36,8 @@ OWN_NS, NEAR_NS, FAR_NS = 2, 60, 130  # a line of one's own, from a core of the 
 WAKE_NS, RUN_NS = 2500, 10000  # what waking costs the waker, and how long it takes
 REMOTE = 1.5  # of the time with memory of one's own node
 PARTS_A_THREAD, WAKES = constant("run.c", "PARTS_A_THREAD"), constant("pool.c", "POOL_WAKES")
+# The least parts that are handed to threads that are awake, and to sleeping ones.
+LEAST_NS, ASLEEP_NS = constant("run.c", "PART_NS"), constant("run.c", "PART_NS_ASLEEP")
 CORES_A_NODE = 32
 
 Step = tuple[str, object]
@@ -172,13 +174,14 @@ def slowdown(kind: str, threads: int, part_ns: float, asleep: bool) -> float:
 def table() -> str:
     """Return the table of docs/performance-notes.md."""
     rows = [
-        "| threads | parts of 5 us, awake: before, now | 20 us, awake | 20 us, asleep |",
+        f"| threads | parts of {LEAST_NS // 1000} us, awake: before, now "
+        f"| {ASLEEP_NS // 1000} us, awake | {ASLEEP_NS // 1000} us, asleep |",
         "|---|---|---|---|",
     ]
     for threads in (2, 8, 32, 64, 128):
         cells = [
             ", ".join(f"{slowdown(kind, threads, part_ns, asleep):.2f}" for kind in ("word", "shares"))
-            for part_ns, asleep in ((5000, False), (20000, False), (20000, True))
+            for part_ns, asleep in ((LEAST_NS, False), (ASLEEP_NS, False), (ASLEEP_NS, True))
         ]
         rows.append(f"| {threads} | " + " | ".join(cells) + " |")
     return "\n".join(rows)

@@ -23,7 +23,8 @@ import numpy as np
 from ...core.dtypes import F64, I64, DType, in_numpy_code
 from ...core.errors import BcastgenError
 from ...ops.row import Op
-from ...ops.table import CAST, OPS, find_op, several
+from ...ops.rows.conversions import CAST
+from ...ops.table import OPS, find_op, several
 from ..nodes import Node, Notes
 from ..trace import Tracer, is_tracer
 from .expressions import Scope, parts_of

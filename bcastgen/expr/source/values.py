@@ -17,7 +17,8 @@ from ...core.dtypes import BOOL, F64, DType
 from ...core.errors import DTypeError
 from ...core.frozen import dataclass
 from ...ops.row import Op
-from ...ops.table import CAST, OPS
+from ...ops.rows.conversions import CAST
+from ...ops.table import OPS
 from ..build import Builder
 from ..constants import constant_from
 from ..nodes import Apply, Constant, Node, Notes, Operand, Remap

@@ -15,7 +15,7 @@ from ...core.dtypes import F32, F64, DType
 from ...expr.nodes import Constant
 from ...ops.bounds import UNKNOWN, Bounds, around, bounds_function, grain_of
 from ...ops.ranges import Range
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..nest import Let, Nest, Value
 from .integer_ranges import ranges_of, whole
 

@@ -28,7 +28,7 @@ from ...expr.nodes import (
     topological,
 )
 from ...expr.views import Broadcast
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from .uses import ranks_of

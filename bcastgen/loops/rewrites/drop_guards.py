@@ -19,7 +19,7 @@ from ...core.frozen import dataclass, replace
 from ...expr.nodes import Constant
 from ...ops.bounds import Bounds
 from ...ops.internal_rows import OF_NUMBERS, TRUNCATE, TRUNCATE_FROM_ZERO
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..analysis.float_bounds import bounds_of
 from ..nest import Let, Nest, Statement, Value, users_of
 from .rebuilt import rebuilt

@@ -15,7 +15,7 @@ from ...core.dtypes import BOOL, F32, F64, DType
 from ...core.frozen import replace
 from ...expr.nodes import Constant
 from ...ops.bounds import UNKNOWN, Bounds
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..analysis.float_bounds import bounds_of, number_bounds
 from ..nest import Let, Nest, Statement, Value
 from .rebuilt import BodyBuilder, cast_of

@@ -14,7 +14,7 @@ from ...core.dtypes import F32, F64, dtype
 from ...core.frozen import replace
 from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..analysis.integer_ranges import ranges_of, whole
 from ..nest import Let, Nest, Statement, Value, users_of
 from .rebuilt import cast_of, rebuilt

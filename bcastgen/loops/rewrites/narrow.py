@@ -20,7 +20,7 @@ from ...core.dtypes import BOOL, COMPUTED, DType
 from ...core.frozen import dataclass, replace
 from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..analysis.demanded_bits import demanded_bits, mask_bits, shift_of
 from ..analysis.integer_ranges import fits, ranges_of, whole
 from ..nest import Let, Load, Nest, Statement, Value, users_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...core.dtypes import DType
 from ...core.frozen import replace
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..nest import Let, Nest, Value
 from .rebuilt import rebuilt
 

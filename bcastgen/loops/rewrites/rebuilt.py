@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from ...core.dtypes import DType
 from ...core.frozen import replace
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..nest import Let, Load, Nest, Statement, Value, read_operands
 
 __all__ = ["BodyBuilder", "cast_of", "rebuilt"]

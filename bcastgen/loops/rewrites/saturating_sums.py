@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...core.dtypes import DType, dtype
 from ...expr.nodes import Constant
 from ...ops.internal_rows import SATURATING
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..nest import Let, Nest, Statement, Value
 from .rebuilt import cast_of, rebuilt
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from ...core.dtypes import F64, DType
 from ...core.frozen import dataclass, replace
-from ...ops.table import CAST
+from ...ops.rows.conversions import CAST
 from ..analysis.demanded_bits import shift_of
 from ..nest import Let, Load, Nest, Statement, Value
 from .variants import UNIT, ZERO, Variant

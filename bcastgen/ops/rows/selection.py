@@ -1,4 +1,4 @@
-"""Rows that give one of their operands, or its whole part: rounding, extrema, `where`, conversion.
+"""Rows that give one of their operands, or its whole part: rounding, extrema, `where`.
 
 In: nothing.  Out: rows, in the order in which they are listed.
 
@@ -12,9 +12,8 @@ from typing import Any
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
 from ..c_forms import CForms
-from ..casts import cast_c, cast_reference
-from ..facts import UNCHANGED, FloatFacts, IntegerFacts, Mlir
-from ..row import Op, Param
+from ..facts import FloatFacts, IntegerFacts, Mlir
+from ..row import Op
 
 __all__ = ["EXTREMA", "ROUNDING", "SELECTION"]
 
@@ -163,16 +162,5 @@ SELECTION: tuple[Op, ...] = (
         integers=IntegerFacts("where", demanded="low", in_words=True),
         floats=FloatFacts("either"),
         mlir=Mlir("arith.select {0}, {1}, {2} : {T}"),
-    ),
-    Op(
-        "cast",
-        1,
-        rules.by_parameter,
-        cast_c,
-        "Conversion to `dtype`: floats truncate, NaN to integer is 0, other floats saturate; integers wrap.",
-        reference=cast_reference,
-        params=(Param("dtype", "the dtype to convert to"),),
-        integers=UNCHANGED,
-        mlir=Mlir("@cast_lines"),
     ),
 )

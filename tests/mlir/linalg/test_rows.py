@@ -18,7 +18,8 @@ from bcastgen.core.errors import BcastgenError, DomainError, DTypeError
 from bcastgen.expr.build import Builder
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.mlir.linalg.printer import linalg_text
-from bcastgen.ops.table import CAST, OPS
+from bcastgen.ops.rows.conversions import CAST
+from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 # The tests of values lower arith and math; what is printed for complex numbers is verified only.

@@ -87,7 +87,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path, name in zip(resources.package_files(), names, strict=True):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, root / name)
-    folders = sorted({str((root / name).parent) for name in names})
+    folders = tuple(sorted({str((root / name).parent) for name in names}))
     monkeypatch.setattr(resources, "package_folders", lambda: folders)
     monkeypatch.setattr(module, "package_folders", lambda: folders)
     module._package_digest.cache_clear()
@@ -131,6 +131,7 @@ def test_files_are_read_again_only_when_one_has_changed(
     path.rename(path.with_name("other.j2"))
     assert cache_key("x", tools=tools) != key and len(reads) == 3
     (package / "templates" / "a lock.j2").symlink_to("nowhere")
+    (package / "templates" / "itself.j2").symlink_to("itself.j2")
     (package / "templates" / "folder.j2").mkdir()
     assert cache_key("x", tools=tools) != key and len(reads) == 3
     (package / "templates" / "new.j2").write_text("")
@@ -148,13 +149,13 @@ def test_without_the_extension_keys_are_the_same(tools: Toolchain, monkeypatch: 
 @pytest.mark.skipif(library.extension is None, reason="of the extension")
 def test_folders_that_are_none_are_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        library.extension.files_of([str(tmp_path), str(tmp_path / "nowhere")])
-    with pytest.raises(TypeError, match="not a list"):
-        library.extension.files_of((str(tmp_path),))
+        library.extension.files_of((str(tmp_path), str(tmp_path / "nowhere")))
+    with pytest.raises(TypeError, match="not a tuple"):
+        library.extension.files_of([str(tmp_path)])
     with pytest.raises(TypeError):
-        library.extension.files_of([3])
+        library.extension.files_of((3,))
     with pytest.raises(ValueError, match="null"):
-        library.extension.files_of(["a\0b"])
+        library.extension.files_of(("a\0b",))
 
 
 def test_nothing_else_decides(package: Path, tmp_path: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
