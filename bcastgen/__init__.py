@@ -180,11 +180,13 @@ def _found(name: str) -> Any:
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
-            from .api.op_kernels import composed_kernel  # noqa: PLC0415 - a name costs when it is first used
+            with _undivided:
+                from .api.op_kernels import composed_kernel  # noqa: PLC0415 - a name costs when it is first used
 
             composed: Any = None if name.startswith("_") else composed_kernel(name)
             if composed is None and not name.startswith("_"):
-                from .api.reductions import reduction_function  # noqa: PLC0415 - a name costs when it is first used
+                with _undivided:
+                    from .api.reductions import reduction_function  # noqa: PLC0415 - a name costs when it is first used
 
                 composed = reduction_function(name)
             if composed is None:
@@ -199,7 +201,8 @@ def _found(name: str) -> Any:
                 from .api.define_op import defined_kernel  # noqa: PLC0415 - a name costs when it is first used
 
             return defined_kernel(op)
-        from .api.op_kernels import op_kernel  # noqa: PLC0415 - a name costs when it is first used
+        with _undivided:
+            from .api.op_kernels import op_kernel  # noqa: PLC0415 - a name costs when it is first used
 
         value = op_kernel(op)
     globals()[name] = value
@@ -207,9 +210,10 @@ def _found(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .expr.compositions import COMPOSITIONS  # noqa: PLC0415 - a name costs when it is first used
-    from .expr.reductions import FUNCTIONS  # noqa: PLC0415 - a name costs when it is first used
-    from .ops.table import SEVERAL, known_ops  # noqa: PLC0415 - a name costs when it is first used
+    with _undivided:
+        from .expr.compositions import COMPOSITIONS  # noqa: PLC0415 - a name costs when it is first used
+        from .expr.reductions import FUNCTIONS  # noqa: PLC0415 - a name costs when it is first used
+        from .ops.table import SEVERAL, known_ops  # noqa: PLC0415 - a name costs when it is first used
 
     ops = (op.name for op in known_ops() if not op.params)
     return sorted({*__all__, "numexpr", "shape", *ops, *SEVERAL, *COMPOSITIONS, *FUNCTIONS})

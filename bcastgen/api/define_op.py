@@ -23,13 +23,15 @@ from ..core.options import names_of
 from ..core.source_lines import with_short_tracebacks
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
+from ..expr.compositions import COMPOSITIONS
+from ..expr.reductions import FUNCTIONS
 from ..kernel.identity import same_definition
 from ..kernel.kernel import Kernel
 from ..kernel.op_shape_function import result_dtype, shape_program
 from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
 from ..ops.maps import element_operands, read_maps, value_types
 from ..ops.row import Definition, Op
-from ..ops.table import DEFINED, find_op
+from ..ops.table import DEFINED, SEVERAL, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
 from ..shape.dialect.erase import without_element_types
 from .functions import check_names
@@ -45,6 +47,7 @@ Texts = tuple[tuple[str, str], ...]
 Template = Callable[[tuple[DType, ...], DType], str]
 
 _KINDS = {"signed": ("signed",), "unsigned": ("unsigned",), "float": ("float",), "integer": ("signed", "unsigned")}
+_MOST_OPERANDS = 1_000
 _kernels: dict[str, tuple[Op, Kernel]] = {}
 # Ops of pickles whose names have other definitions here.
 _arrived: list[Op] = []
@@ -170,7 +173,9 @@ def define_op(
     names = _operand_names(name, operands, [text for _, text in texts], [helper for helper, _ in helpers])
     if (shape is None) != (maps is None):
         raise BcastgenError(f"{name}: shape= and maps= go together; give both, or neither for plain broadcasting")
-    places = None if maps is None else _checked_maps(name, maps, names)
+    if maps is not None:
+        read_maps(name, maps, len(names))
+    places = None if maps is None else tuple(maps)
     every, names = names, names if places is None else element_operands(names, places)
     for _, text in texts:
         check_words(name, text, names, helpers)
@@ -251,11 +256,6 @@ def _kernel_of(op: Op) -> Kernel:
     return kernel
 
 
-def _checked_maps(name: str, maps: Sequence[str], operands: Sequence[str]) -> tuple[str, ...]:
-    read_maps(name, maps, len(operands))
-    return tuple(maps)
-
-
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
@@ -272,11 +272,10 @@ def _check_name(name: str) -> None:
     if known is not None and known.definition is None:
         alias = "" if known.name == name else f" (another name of {known.name})"
         raise BcastgenError(f"{name} is an op of the table{alias}, which cannot be redefined; choose another name")
+    if name in {*SEVERAL, *COMPOSITIONS, *FUNCTIONS}:
+        raise BcastgenError(f"{name} is a function of bcastgen, which cannot be redefined; choose another name")
     if any(name in (row.name, row.numpy) for row in DTYPES):
         raise BcastgenError(f"{name} is a dtype, and {name}(x) a conversion to it; choose another name")
-
-
-_MOST_OPERANDS = 1_000
 
 
 def _operand_names(

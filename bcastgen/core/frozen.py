@@ -111,12 +111,14 @@ class _Fields:
         """Note what a class says of a field: its default, or the description that `field` made."""
         missing: Any = _MISSING
         if not isinstance(default, _Described):
-            # A module that describes a field by the standard `field` has imported its module.
+            # A module that describes a field by the standard `field` has imported its module; elsewhere another thread
+            # may be about to.
             standard = sys.modules.get("dataclasses")
-            if standard is None or not isinstance(default, standard.Field):
+            described = getattr(standard, "Field", None)
+            if described is None or not isinstance(default, described):
                 self.defaults[name] = default
                 return
-            missing = standard.MISSING
+            missing = getattr(standard, "MISSING", None)
         self.described[name] = default
         if default.default is not missing:
             self.defaults[name] = default.default

@@ -19,9 +19,11 @@ import bcastgen as bg
 from bcastgen.cli.main import main
 from bcastgen.core.errors import BcastgenError, CompileError, DTypeError, ParseError, TraceError
 from bcastgen.core.resources import folder
+from bcastgen.expr.compositions import COMPOSITIONS
+from bcastgen.expr.reductions import FUNCTIONS
 from bcastgen.loops.interpret import interpret
 from bcastgen.ops import table as ops
-from bcastgen.ops.table import find_op, known_ops
+from bcastgen.ops.table import SEVERAL, find_op, known_ops
 from compile_flags import LANGUAGES, STRICT
 
 SOFTCLIP = "x < -1 ? -1 : x > 1 ? 1 : x"
@@ -300,6 +302,13 @@ def test_what_is_replaced_goes_on_in_what_was_made_with_it():
 def test_names_of_the_table_stay(name):
     with pytest.raises(BcastgenError, match=f"{name} is an op of the table.* cannot be redefined"):
         bg.define_op(name, "x", c="x", replace=True)
+
+
+@pytest.mark.parametrize("name", sorted({*SEVERAL, *COMPOSITIONS, *FUNCTIONS}))
+def test_names_of_functions_stay(name):
+    """A kernel that is pickled as a text means what it meant, wherever it arrives."""
+    with pytest.raises(BcastgenError, match=f"^{name} is .* cannot be redefined; choose another name"):
+        bg.define_op(name, "x", c="x * 2", dtypes="same")
 
 
 @pytest.mark.parametrize("name", ["f32", "float32", "i8"])

@@ -185,3 +185,28 @@ print(before or "dataclasses" not in sys.modules)
     cold = os.environ | {"BCASTGEN_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=cold)
     assert done.stdout.split() == ["True"]
+
+
+def test_a_class_is_made_while_another_thread_is_about_to_import_dataclasses(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dataclasses", SimpleNamespace())
+
+    @frozen.dataclass(frozen=True, slots=True)
+    class Point:
+        x: int
+        y: int = 2
+
+    assert (Point(1).x, Point(1).y) == (1, 2)
+
+
+def test_unknown_names_are_refused_beside_a_base_that_takes_any():
+    class Base:
+        """Has a __dict__."""
+
+    @frozen.dataclass(frozen=True, slots=True)
+    class Point(Base):
+        x: int
+        y: int = 2
+
+    with pytest.raises(TypeError, match="z"):
+        Point(z=1)
+    assert (Point(1).x, Point(1).y) == (1, 2)
