@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import importlib
 
+from ..ops.table import FAMILIES
+
 # What is imported inside functions on the way of a first call, from what a kernel is made of to the binary that is
 # found or built; tests/kernel/test_first_calls.py lets a handler strike in each module that first calls import.
 _MODULES = """
 .expr.reductions .expr.compositions .expr.text .kernel.caller_extents .shape.types.tensor_type .core.operand_names
-.expr.folding .expr.ufuncs .ops.rows.arithmetic .ops.rows.functions .ops.rows.comparisons .ops.rows.selection
-.ops.rows.conversions .ops.rows.bits .ops.rows.complex_parts .ops.rows.special .ops.rows.numbers .ops.tosa_rows
-.ops.complex_forms .api.op_kernels .api.specialized .api.reductions .runtime.cache.store .kernel.uncompiled
-.kernel.added_loops atexit shlex shutil tempfile
+.expr.folding .expr.ufuncs .ops.complex_forms .api.op_kernels .api.specialized .api.reductions
+.runtime.cache.store .kernel.uncompiled .kernel.added_loops atexit shlex shutil tempfile
 """.split()
 
-for _name in _MODULES:
+for _name in (*_MODULES, *(f".ops.{module}" for module, *_ in FAMILIES)):
     importlib.import_module(_name, __name__.partition(".")[0])

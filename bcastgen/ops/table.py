@@ -9,9 +9,9 @@ The rows are in ``rows``, a family in each file, and those that only TOSA has in
 when a name is looked for that no family before it has: most kernels need one or two. To look for a name that is none,
 or to list rows, imports them all. No module does either while it is imported itself: that takes a lock whose holder may
 wait for this very import. To add an op, add a row to a family (CONTRIBUTING.md walks through one; another family has to
-stand below and in ``kernel/first_calls.py``); ``row`` says what a row holds and what a template may say, and
-``dtype_rules`` has dtype rules. Ops that users define at run time (``define_op``) are rows, too, kept apart from the
-table: ``OPS`` never changes, :func:`find_op` finds both.
+stand below); ``row`` says what a row holds and what a template may say, and ``dtype_rules`` has dtype rules. Ops that
+users define at run time (``define_op``) are rows, too, kept apart from the table: ``OPS`` never changes,
+:func:`find_op` finds both.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .row import Definition, Op
 __all__ = [
     "CALLED_WITH_MORE",
     "DEFINED",
+    "FAMILIES",
     "OPS",
     "SEVERAL",
     "cast_row",
@@ -37,7 +38,7 @@ __all__ = [
 
 # Modules, and the families of rows in each, in the order in which they are listed and names are looked for: those that
 # more kernels need come first.
-_FAMILIES = (
+FAMILIES = (
     ("rows.arithmetic", "ARITHMETIC"),
     ("rows.functions", "FUNCTIONS"),
     ("rows.comparisons", "COMPARISONS", "FLOAT_CLASSES"),
@@ -63,7 +64,7 @@ class _Rows:
     def grow(self) -> bool:
         """Import one more family; return False if there is none."""
         with undivided:
-            family = next((one for one in _FAMILIES if one[0] not in self._imported), None)
+            family = next((one for one in FAMILIES if one[0] not in self._imported), None)
             if family is None:
                 return False
             # A handler of a signal may look for a name between any two of these lines, and add the same family.
