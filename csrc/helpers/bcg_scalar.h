@@ -40,28 +40,6 @@ static inline void bcg_set_word_32(void *bytes, int64_t at, uint32_t word)
     memcpy((char *)bytes + 4 * at, &word, sizeof word);
 }
 
-/* Whether one instruction permutes 64 bytes, and the compiler does not widen bytes as it loads them. */
-#if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
-#define BCG_CAN_DEINTERLEAVE 1
-#else
-#define BCG_CAN_DEINTERLEAVE 0
-#endif
-
-/* Word i has the bytes at i, 16 + i, 32 + i and 48 + i of 64. */
-#if BCG_CAN_DEINTERLEAVE
-static inline void bcg_deinterleave(const void *bytes, uint32_t *words)
-{
-    typedef uint8_t vector __attribute__((vector_size(64)));
-    const vector places = {0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
-                           37, 53, 6,  22, 38, 54, 7,  23, 39, 55, 8,  24, 40, 56, 9,  25, 41, 57, 10, 26, 42, 58,
-                           11, 27, 43, 59, 12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63};
-    vector given;
-    memcpy(&given, bytes, sizeof given);
-    given = __builtin_shuffle(given, places);
-    memcpy(words, &given, sizeof given);
-}
-#endif
-
 /* Rounds towards minus infinity; x / 0 is 0, and x / -1 wraps. */
 static inline int32_t bcg_floor_divide_i32(int32_t x, int32_t y)
 {

@@ -41,6 +41,7 @@ _HEADERS = (
     "bcg_small_float.h",
     "bcg_number.h",
     "bcg_scalar.h",
+    "bcg_lanes.h",
     "bcg_tosa.h",
     "bcg_vmath_exp.h",
     "bcg_vmath_hyperbolic.h",
@@ -62,7 +63,7 @@ _HEADERS = (
 )
 # The headers with functions of elements, and those of mathematical ones.
 _OF_ELEMENTS, _MATHEMATICAL = (
-    r"bcg_(?:complex|freestanding_math|half|number|scalar|small_float|tosa|vmath\w*)\.h",
+    r"bcg_(?:complex|freestanding_math|half|lanes|number|scalar|small_float|tosa|vmath\w*)\.h",
     r"bcg_vmath_(?!core)\w*\.h",
 )
 # An innermost `#if` block, which the preprocessor may leave out; and the name of a helper.
@@ -71,6 +72,7 @@ _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
     re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
     re.compile(r"^typedef \w+ \(\*(bcg_\w+)\)", re.MULTILINE),
+    re.compile(r"^typedef \w+ (bcg_\w+) __attribute__", re.MULTILINE),
     re.compile(r"^#define (BCG_\w+)", re.MULTILINE),
 )
 

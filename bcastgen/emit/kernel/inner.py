@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
 
-from ...core.dtypes import BOOL, DType
+from ...core.dtypes import BOOL, F64, I32, DType
 from ...core.frozen import replace
+from ...loops.analysis.lane_width import is_widened
 from ...loops.nest import Let, Load, Nest, Value
 from ...loops.schedule.byte_words import ByteWords
 from ...loops.schedule.costs import whole_tenths
@@ -32,11 +33,14 @@ from .loop_model import (
     RangeTestView,
     SidesView,
     VariantView,
+    WidenedView,
     WordsView,
 )
 
 __all__ = ["INDEPENDENT", "VECTORS", "inline_loop", "stage_loops"]
 
+# The dtypes of lanes that narrow numbers become, by their bits.
+_LANES = {32: I32, 64: F64}
 # The macros of the hints on loops.
 INDEPENDENT, VECTORS = "BCG_INDEPENDENT", "BCG_VECTORS"
 
@@ -57,7 +61,13 @@ def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], f
         arrays,
         len(nest.operands),
         tuple(
-            replace(view, sides=_sides(name, nest, variant, loop, arrays, fast))
+            replace(
+                view,
+                sides=_sides(name, nest, variant, loop, arrays, fast),
+                widened=_widened(nest, loop.widened.bits, variant, loads, fast)
+                if loop.widened is not None and variant in loop.widened.variants
+                else None,
+            )
             for view, variant in zip(_variant_views(loop, arrays), loop.variants, strict=True)
         ),
         tuple(body_lines(nest, loads, loop.statements, fast)),
@@ -101,8 +111,25 @@ def _words(nest: Nest, words: ByteWords, loads: tuple[str, ...], fast: bool) -> 
         tuple(body_lines(nest, loads, words.statements, fast)),
         tuple(value_text(value, loads, access.dtype) for access, value in zip(nest.results, words.stores, strict=True)),
         tuple(_bytes(access.dtype, words.bits) for access in nest.operands),
-        words.deinterleaved,
     )
+
+
+def _widened(nest: Nest, bits: int, variant: Variant, loads: tuple[str, ...], fast: bool) -> WidenedView:
+    """Return the view of a variant that widens the narrow numbers that it reads."""
+    lane = _LANES[bits]
+    moving = [at for at, kind in enumerate(variant.operands) if kind == UNIT]
+    widened = [at for at in moving if is_widened(nest.operands[at].dtype, bits)]
+    known, body = [], set(range(len(nest.body)))
+    for at, statement in enumerate(nest.body):
+        for value in statement.operands:
+            # A cast to the lanes' own dtype is what the function that widens has done.
+            if isinstance(value, Load) and value.access in widened and statement.dtype is lane:
+                known.append((f"t{at}", value.access))
+                body.remove(at)
+    read = {value.access for at in body for value in nest.body[at].operands if isinstance(value, Load)}
+    known += [(loads[at], at) for at in widened if at in read]
+    functions = tuple((at, f"bcg_widen_{nest.operands[at].dtype}_{lane}") for at in widened)
+    return WidenedView(bits, lane.c, functions, tuple(known), tuple(body_lines(nest, loads, frozenset(body), fast)))
 
 
 def _bytes(dtype: DType, bits: int) -> tuple[str, tuple[str, ...]]:

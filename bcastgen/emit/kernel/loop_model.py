@@ -20,6 +20,7 @@ __all__ = [
     "RangeTestView",
     "SidesView",
     "VariantView",
+    "WidenedView",
     "WordsView",
     "data_check",
 ]
@@ -104,8 +105,9 @@ class VariantView:
     """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
 
     `hint` is the macro in front of its loops, if any: it says that iterations are independent, or also how many a
-    vector holds. `in_words` says that it computes a word of bytes at a time. `sides` are its two loops if a condition
-    is one value along it. `aligned` are the places of the arrays that it takes to be aligned.
+    vector holds. `in_words` says that it computes a word of bytes at a time. `widened` says how it reads vectors of
+    narrow numbers, if it does. `sides` are its two loops if a condition is one value along it. `aligned` are the places
+    of the arrays that it takes to be aligned.
     """
 
     name: str
@@ -113,6 +115,7 @@ class VariantView:
     strides: tuple[tuple[int, int], ...]
     hint: str
     in_words: bool = False
+    widened: WidenedView | None = None
     sides: SidesView | None = None
     aligned: tuple[int, ...] = ()
 
@@ -182,20 +185,38 @@ class BlockLoopView:
 class WordsView:
     """The computation of each byte of a word of so many bits: its body, and the values whose low bytes are stored.
 
-    If it is `deinterleaved`, the bytes of a word are 16 apart, and the results are these values. `loads` are, for each
-    operand, the C type of a byte's value, and the C of each byte of a word `{}`.
+    `loads` are, for each operand, the C type of a byte's value, and the C of each byte of a word `{}`.
     """
 
     bits: int
     body: tuple[str, ...]
     stores: tuple[str, ...]
     loads: tuple[tuple[str, tuple[str, ...]], ...]
-    deinterleaved: bool
 
     @property
     def count(self) -> int:
         """How many bytes a word has."""
         return self.bits // 8
+
+
+@dataclass(frozen=True, slots=True)
+class WidenedView:
+    """The computation of a vector of lanes of so many bits.
+
+    `functions` read the arrays at these places into lanes of the C type `c`; the values `known` are those of lanes.
+    `body` is what is computed from these and the elements of the other arrays.
+    """
+
+    bits: int
+    c: str
+    functions: tuple[tuple[int, str], ...]
+    known: tuple[tuple[str, int], ...]
+    body: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The places of the arrays that are widened."""
+        return tuple(place for place, _ in self.functions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ the value's low bits count (:mod:`..analysis.demanded_bits`), because a narrow d
 sums, products and bitwise ops depend on no higher bits of the operands. Operands of a wide dtype are not narrowed,
 because that would add a conversion. A value stays wide if other users need it wide and its operands are wide anyway.
 It also stays wide if a comparison of wide numbers selects it and no narrow operand is read for it: a mask has as many
-lanes as the vectors that were compared, so a vector of narrow values would need several masks.
+lanes as the vectors that were compared, so a vector of narrow values would need several masks. And a few ops stay wide
+where all lanes of a nest are (:mod:`..analysis.lane_width`): its operands are widened as they are read.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ...ops.ranges import Range, range_of
 from ...ops.rows.conversions import CAST
 from ..analysis.demanded_bits import demanded_bits, mask_bits, shift_of
 from ..analysis.integer_ranges import fits, ranges_of, whole
+from ..analysis.lane_width import lane_bits
 from ..nest import Let, Load, Nest, Statement, Value, users_of
 from .rebuilt import BodyBuilder
 
@@ -30,6 +32,8 @@ __all__ = ["narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in COMPUTED if row.is_integer}
+# From so many ops on on integers they gain more in narrow lanes than it takes to widen their result.
+_WORTH = 4
 # The number of right low bits of a new value that equals the old one in full.
 _EXACT = 1 << 16
 
@@ -64,7 +68,13 @@ def narrow(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     t2 is computed in i16, not i32: it is in [0, 510]
     t3 is computed in i16, not i32: it and its operands are in [0, 510]
     """
-    return _Narrowing(nest).run() if _is_wide(nest) else (nest, ())
+    return _Narrowing(nest).run() if _is_wide(nest) and not _stays(nest) else (nest, ())
+
+
+def _stays(nest: Nest) -> bool:
+    """Whether a nest has few ops on integers, and reads operands into lanes as wide as its results."""
+    ops = sum(statement.op is not CAST and statement.dtype.is_integer for statement in nest.body)
+    return ops < _WORTH and lane_bits(nest) > 0
 
 
 def _is_wide(nest: Nest) -> bool:

@@ -6,14 +6,11 @@ words are no gain.
     (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  word & 255, then word >> 8, in u16; stores low | high << 8
     (a * f32(0.5) + f32(3)).astype(uint8)               ->  four bytes, each as a float; stores their whole parts
     (a * 0.3 + b * 0.7).astype(uint8)                   ->  the same, each as a double
-    a * f32(0.5) + f32(3)                               ->  four bytes that are 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes unpacks them and packs the results again by shuffles; extracting a byte from a
 word costs one cheap operation. Words pay only where every statement computes at the word's width, since narrower ones
 would be widened; or in doubles, where results are bytes: two vectors of them hold what a vector of words holds, in its
-order (0.65 to 0.8 of the time). Where results have 32 bits, the bytes of a word have to be as far apart as a vector is
-long, so one shuffle deinterleaves 64 bytes first. Operands of 32 bits then have to be one value along the loop: reading
-those that move takes as long as widening bytes.
+order (0.65 to 0.8 of the time). Where results have 32 bits, bytes are widened as they are read (:mod:`.widened_reads`).
 """
 
 from __future__ import annotations
@@ -40,15 +37,13 @@ class ByteWords:
     ----------
     bits : the width of a word, and of the computation with each of its bytes.
     statements : the statements computed for each byte.
-    stores : the values whose low bytes are the results; if `deinterleaved`, the results themselves.
-    deinterleaved : whether the bytes of a word are 16 apart, because results have as many bits as a word.
+    stores : the values whose low bytes are the results.
     variants : the variants that use words; the others occur too rarely, as words double a variant's compile time.
     """
 
     bits: int
     statements: frozenset[int]
     stores: tuple[Value, ...]
-    deinterleaved: bool = False
     variants: tuple[Variant, ...] = ()
 
 
@@ -65,17 +60,14 @@ def byte_words(nest: Nest, variants: tuple[Variant, ...]) -> ByteWords | None:
     words = _words(nest)
     if words is None:
         return None
-    served = tuple(variant for variant in variants if _serves(nest, variant, words.deinterleaved))
+    served = tuple(variant for variant in variants if _serves(nest, variant))
     return replace(words, variants=served)
 
 
-def _serves(nest: Nest, variant: Variant, deinterleaved: bool) -> bool:
-    """Whether only byte operands move in a variant: all of them, or all but one if the bytes are not deinterleaved."""
-    pairs = [(access.dtype.bytes == 1, kind) for access, kind in zip(nest.operands, variant.operands, strict=True)]
-    if any(kind not in (UNIT, ZERO) or (kind == UNIT and not is_byte) for is_byte, kind in pairs):
-        return False
-    stationary = sum(kind == ZERO and is_byte for is_byte, kind in pairs)
-    return stationary <= (0 if deinterleaved else min(1, len(pairs) - 1))
+def _serves(nest: Nest, variant: Variant) -> bool:
+    """Whether what moves in a variant is adjacent bytes, and at most one operand stays, beside one that moves."""
+    kinds = variant.operands
+    return set(kinds) <= {UNIT, ZERO} and kinds.count(ZERO) <= min(1, len(kinds) - 1)
 
 
 def _words(nest: Nest) -> ByteWords | None:
@@ -83,10 +75,6 @@ def _words(nest: Nest) -> ByteWords | None:
     kinds = {access.dtype for access in nest.operands}
     if len(nest.body) > _MAX_STATEMENTS or not any(map(_is_byte, kinds)):
         return None
-    if all(_is_of(access.dtype, 32) for access in nest.results):
-        fit = all(_is_byte(dtype) or _is_of(dtype, 32) for dtype in kinds)
-        simple = fit and all(_is_simple(statement, 32) for statement in nest.body)
-        return ByteWords(32, frozenset(range(len(nest.body))), nest.stores, deinterleaved=True) if simple else None
     if not all(map(_is_byte, (*kinds, *(access.dtype for access in nest.results)))):
         return None
     for bits in _WIDTHS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ...core.dtypes import F16
 from ...core.frozen import dataclass
+from ..analysis.lane_width import is_widened
 from ..nest import Let, Load, Nest, Value
 from .byte_words import ByteWords
 from .common_cases import BlockTest, CommonCase
@@ -19,6 +20,7 @@ from .outer_loops import PLANNED, SQUARE, WALKS, OuterLoops
 from .shared_rows import SharedPass
 from .threads import Threads
 from .variants import Variant
+from .widened_reads import WidenedReads
 
 __all__ = ["InnerLoop", "Schedule", "Side", "Sides"]
 
@@ -36,6 +38,7 @@ class InnerLoop:
     cost_tenths_ns : the cost of a point.
     blocks : the loops over blocks of points that it consists of; empty for one loop over all points.
     words : how it computes a word of bytes at a time, or None.
+    widened : how it reads numbers that are narrower than its lanes, or None.
     sides : of the variants along which the condition of a selection is one value, the loops for either value.
     """
 
@@ -46,6 +49,7 @@ class InnerLoop:
     cost_tenths_ns: float
     blocks: tuple[BlockLoop, ...] = ()
     words: ByteWords | None = None
+    widened: WidenedReads | None = None
     sides: tuple[Sides, ...] = ()
 
 
@@ -208,7 +212,8 @@ def _loop_lines(nest: Nest, loop: InnerLoop, behind_variants: tuple[str, ...] = 
         condition = nest.show(sides.condition)
         reads = [_reads(nest, side.loop) or "nothing" for side in (sides.holds, sides.fails)]
         lines.append(f"{sides.variant.name}: a row reads {reads[0]} if {condition} holds, else {reads[1]}")
-    return lines + _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
+    lines += _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
+    return lines + ([] if loop.widened is None else _widened_lines(nest, loop.widened))
 
 
 def _outer_lines(nest: Nest, outer: OuterLoops) -> list[str]:
@@ -285,8 +290,14 @@ def _test_text(nest: Nest, test: BlockTest) -> str:
 
 def _word_lines(words: ByteWords) -> list[str]:
     served = ", ".join(variant.name for variant in words.variants)
-    if words.deinterleaved:
-        how = f"{words.bits // 8} bytes 16 apart are computed with as one word, so that their results are adjacent;"
-    else:
-        how = f"{words.bits // 8} bytes are computed with as one word, each in the word's {words.bits} bits;"
+    how = f"{words.bits // 8} bytes are computed with as one word, each in the word's {words.bits} bits;"
     return [f"byte words in {served}: {how}", "  widening vectors of bytes would take shuffles"]
+
+
+def _widened_lines(nest: Nest, widened: WidenedReads) -> list[str]:
+    served = ", ".join(variant.name for variant in widened.variants)
+    names = ", ".join(
+        label for label, one in zip(nest.labels, nest.operands, strict=False) if is_widened(one.dtype, widened.bits)
+    )
+    how = f"a vector of {names} becomes lanes of {widened.bits} bits as it is read, where the C finds AVX2;"
+    return [f"widened reads in {served}: {how}", "  gcc would load longer vectors and take them apart by shuffles"]

@@ -32,6 +32,7 @@ from .variants import (
     specialised,
     usual_count,
 )
+from .widened_reads import widened_reads
 
 __all__ = ["nested_loops", "one_variant", "plain_loops", "schedule"]
 
@@ -106,8 +107,9 @@ def one_variant(scheduled: Schedule, is_staged: bool, stationary: int, fast: boo
     if is_staged:
         return replace(scheduled, staged=replace(loop, variants=variants))
     found = masks(nest, tuple(classes_of(access, ranked=False) for access in nest.operands))
-    words = None if loop.blocks else byte_words(nest, variants)
-    loop = replace(loop, variants=variants, words=words, sides=two_sided(nest, variants, found, fast))
+    words, widened = (None, None) if loop.blocks else (byte_words(nest, variants), widened_reads(nest, variants))
+    sides = two_sided(nest, variants, found, fast)
+    loop = replace(loop, variants=variants, words=words, widened=widened, sides=sides)
     return replace(scheduled, inline=loop)
 
 
@@ -219,8 +221,8 @@ def _whole(
     if costs is None:
         return InnerLoop(reads, statements, nest.stores, variants, cost)
     blocks = block_loops(nest, statements, nest.stores, costs, fast, len(variants))
-    words = None if blocks else byte_words(nest, variants)
-    return InnerLoop(reads, statements, nest.stores, variants, cost, blocks, words)
+    words, widened = (None, None) if blocks else (byte_words(nest, variants), widened_reads(nest, variants))
+    return InnerLoop(reads, statements, nest.stores, variants, cost, blocks, words, widened)
 
 
 def _part(

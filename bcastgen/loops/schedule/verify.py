@@ -73,6 +73,11 @@ def _verify_loop(nest: Nest, loop: InnerLoop, stored: Iterable[Value], name: str
         tiles |= set(given)
     if loop.words is not None:
         _require(set(loop.words.variants) <= set(loop.variants), f"{name} has words in a variant that it has not")
+    if loop.widened is not None:
+        served = set(loop.widened.variants)
+        _require(served <= set(loop.variants), f"{name} widens what it reads in a variant that it has not")
+        _require(not loop.blocks, f"{name} widens what it reads, and goes by blocks")
+        _require(loop.words is None or served.isdisjoint(loop.words.variants), f"{name} has words that are widened")
 
 
 def _verify_values(

@@ -68,3 +68,25 @@ def test_integers_of_64_bits_become_doubles_in_vectors(text, given, tmp_path, mo
     assert any("pd" in one or "ps2qq" in one for body in wide for one in body)
     for body in wide:
         assert not any(re.match(r"v?cvt(t?s[sd]2u?si|u?si2s[sd])", one) for one in body), body
+
+
+@pytest.mark.skipif("avx2" not in FEATURES, reason="this processor has no instruction that widens into 32 bytes")
+@pytest.mark.parametrize(
+    ("text", "kinds", "instruction"),
+    [
+        ("(u8[*] a, f32[*] b) -> a * b", ("u1", "f4"), "vpmovzxbd"),
+        ("(i8[*] a, i8[*] b) -> (f32(a) - f32(b)) * f32(0.5)", ("i1", "i1"), "vpmovsxbd"),
+        ("(u16[*] a) -> a.astype(f32) * f32(2)", ("u2",), "vpmovzxwd"),
+        ("(i16[*] a) -> a.astype(f32) * f32(2)", ("i2",), "vpmovsxwd"),
+        ("(i32[*] a, f32[*] b) -> a * b", ("i4", "f4"), "vcvtdq2pd"),
+        ("(f32[*] a, f64[*] b) -> a * b", ("f4", "f8"), "vcvtps2pd"),
+    ],
+)
+def test_narrow_numbers_are_widened_as_they_are_loaded(text, kinds, instruction, tmp_path, monkeypatch):
+    """By one instruction that reads memory, in a loop that shuffles nothing and keeps its lanes in registers."""
+    listing = listing_of(text, [np.ones(1000, kind) for kind in kinds], tmp_path, monkeypatch)
+    wide = [body for body in inner_loops(listing) if any(re.match(rf"{instruction}\s+.*\(", one) for one in body)]
+    short = [body for body in wide if not any("extract" in one or "unpck" in one or "vpshuf" in one for one in body)]
+    assert short
+    for body in short:
+        assert not any(re.search(r"\(%[re][sb]p", one) for one in body), body

@@ -94,30 +94,6 @@ def test_what_stays(text):
     assert byte_words(nest_of(text), ()) is None
 
 
-@pytest.mark.parametrize("to", ["f32", "i32"])
-@pytest.mark.parametrize("kind", ["u8", "i8"])
-def test_results_of_32_bits(kind, to):
-    """Whole blocks of 64 bytes, and what is left of them; the bytes of a word stand apart."""
-    text = f"({kind}[*] a, {kind}[*] b, {to}[*] c) -> a.astype({dtype(to).numpy}) * 3 + b.astype({dtype(to).numpy}) * c"
-    kernel = from_text(text)
-    # Products of bytes are computed in fewer bits.
-    assert ("bcg_deinterleave(" in kernel.source) == (to == "f32")
-    names = {"u8": np.uint8, "i8": np.int8, "f32": np.float32, "i32": np.int32}
-    a, b = pairs(names[kind])
-    scale = np.array([2], names[to])
-    x, y = a.astype(names[to]), b.astype(names[to])
-    np.testing.assert_array_equal(kernel(a, b, scale), x * 3 + y * scale, strict=True)
-    # Operands that move beside the bytes, and bytes that are stationary.
-    c = np.arange(a.size).astype(names[to])
-    np.testing.assert_array_equal(kernel(a, b, c), x * 3 + y * c, strict=True)
-    np.testing.assert_array_equal(kernel(a, b[5:6], scale), x * 3 + y[5:6] * scale, strict=True)
-    for n in range(200):
-        result = np.full(n + 2, 99, names[to])
-        kernel(a[1 : n + 1], b[:n], scale, out=result[1:-1])
-        np.testing.assert_array_equal(result[1:-1], x[1 : n + 1] * 3 + y[:n] * scale)
-        assert result[0] == result[-1] == 99
-
-
 @pytest.mark.parametrize("of", ["f32", "f64"])
 @pytest.mark.parametrize("kind", ["u8", "i8"])
 def test_bytes_as_floats_in_between(kind, of):

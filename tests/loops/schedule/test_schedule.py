@@ -40,7 +40,11 @@ DECISIONS = {
     "common case": ("(f32[*] x) -> log(x)", "common case: t0 = log(x) takes its short form", "most0"),
     "pairs": ("(f32[*] x) -> tanh(x)", "pairs: where every operand moves, points i and i + 32 are", "BCG_PAIRS &&"),
     "words": ("(u8[*] a) -> ((a.astype(u16) * 3) >> 2).astype(uint8)", "byte words in unit: 2 bytes", "bcg_word_16("),
-    "deinterleaved": ("(u8[*] a) -> a.astype(f32) * 0.5", "byte words in unit: 4 bytes 16 apart", "bcg_deinterleave("),
+    "widened": (
+        "(u8[*] a) -> a.astype(f32) * 0.5",
+        "widened reads in unit: a vector of a becomes",
+        "bcg_widen_u8_",
+    ),
     "f16": ("(f16[*] a, f32[*] b) -> f16(a + b)", "f16 of a, r: converted 256 at a time", "bcg_f16_block_to_f32("),
 }
 
@@ -59,7 +63,7 @@ def test_what_the_schedule_says_is_how_the_c_goes(name):
 def test_standalone_c_has_variants_and_hoisted_stages_only(text):
     (found,) = standalone_schedule(compiled(text).rewritten.program).nests
     loops = (found.inline, *found.stages, *([found.staged] if found.staged else []))
-    assert not any(loop.blocks or loop.words for loop in loops)
+    assert not any(loop.blocks or loop.words or loop.widened for loop in loops)
     assert not (found.run_time or found.f16_blocks or found.light)
 
 
@@ -68,7 +72,7 @@ def test_emit_takes_what_the_schedule_holds():
     for text, _, c in DECISIONS.values():
         program = compiled(text).rewritten.program
         full = schedule(program.nests[0])
-        inline = replace(full.inline, variants=full.inline.variants[:1], blocks=(), words=None)
+        inline = replace(full.inline, variants=full.inline.variants[:1], blocks=(), words=None, widened=None)
         plain = replace(full, inline=inline, stages=(), staged=None, f16_blocks=False)
         texts = [
             render_kernel(kernel_view("kernel", program, ProgramSchedule((one,)), "")).text.partition(
@@ -84,11 +88,6 @@ def test_byte_words_serve_the_variants_that_it_pays_in():
     words = scheduled(f"(u8[*] a, u8[*] b, u8[*] w) -> {blend}").inline.words
     assert words is not None and words.bits == 16
     assert {variant.operands.count("zero") for variant in words.variants} == {0, 1}
-    wide = scheduled("(u8[*] a, u8[*] b) -> a.astype(f32) * b").inline.words
-    assert wide is not None and wide.deinterleaved and [variant.name for variant in wide.variants] == ["unit"]
-    # An operand of 32 bits has to be stationary.
-    scale = scheduled("(u8[*] a, f32[*] s) -> a.astype(f32) * s").inline.words
-    assert scale is not None and [variant.name for variant in scale.variants] == ["zero_s"]
 
 
 def test_tests_that_are_alike_are_made_once():
