@@ -40,7 +40,7 @@ def widened_reads(nest: Nest, variants: tuple[Variant, ...]) -> WidenedReads | N
     --------
     >>> from bcastgen import from_text
     >>> loop = from_text("(u8[?] a, f32[] s) -> a.astype(f32) * s").compilation.schedules[0].inline
-    >>> print(loop.widened.bits, *loop.widened.variants, sep="\\n")
+    >>> print(loop.widened.bits, *loop.widened.variants, sep="\n")
     32
     unit: operands (unit, unit), results unit
     zero_s: operands (unit, zero), results unit
