@@ -64,7 +64,7 @@ _GENERATED = frozenset(
     steps to top why words
     """.split()
 )
-_NUMBERED = frozenset("d given i most number one other t word words".split())
+_NUMBERED = frozenset("d given i lane lanes most number one other t word words".split())
 # Functions (and objects) of the C library, by the form of their names: no kernel can have such a name. Those that take
 # a float or long double end in f or l.
 _LIBRARY = (

@@ -117,19 +117,27 @@ def _words(nest: Nest, words: ByteWords, loads: tuple[str, ...], fast: bool) -> 
 def _widened(nest: Nest, bits: int, variant: Variant, loads: tuple[str, ...], fast: bool) -> WidenedView:
     """Return the view of a variant that widens the narrow numbers that it reads."""
     lane = _LANES[bits]
-    moving = [at for at, kind in enumerate(variant.operands) if kind == UNIT]
-    widened = [at for at in moving if is_widened(nest.operands[at].dtype, bits)]
+    narrow = [at for at, access in enumerate(nest.operands) if is_widened(access.dtype, bits)]
+    moving = tuple(at for at in narrow if variant.operands[at] == UNIT)
     known, body = [], set(range(len(nest.body)))
     for at, statement in enumerate(nest.body):
         for value in statement.operands:
             # A cast to the lanes' own dtype is what the function that widens has done.
-            if isinstance(value, Load) and value.access in widened and statement.dtype is lane:
+            if isinstance(value, Load) and value.access in narrow and statement.dtype is lane:
                 known.append((f"t{at}", value.access))
                 body.remove(at)
     read = {value.access for at in body for value in nest.body[at].operands if isinstance(value, Load)}
-    known += [(loads[at], at) for at in widened if at in read]
-    functions = tuple((at, f"bcg_widen_{nest.operands[at].dtype}_{lane}") for at in widened)
-    return WidenedView(bits, lane.c, functions, tuple(known), tuple(body_lines(nest, loads, frozenset(body), fast)))
+    known += [(f"lane{at}", at) for at in narrow if at in read]
+    named = tuple(f"lane{at}" if at in narrow else name for at, name in enumerate(loads))
+    return WidenedView(
+        bits,
+        lane.c,
+        f"bcg_repeat_{lane}",
+        tuple((at, f"bcg_widen_{nest.operands[at].dtype}_{lane}") for at in moving),
+        tuple(known),
+        tuple((at, loads[at]) for at in narrow if at not in moving),
+        tuple(body_lines(nest, named, frozenset(body), fast)),
+    )
 
 
 def _bytes(dtype: DType, bits: int) -> tuple[str, tuple[str, ...]]:

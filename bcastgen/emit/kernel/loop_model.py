@@ -204,13 +204,16 @@ class WidenedView:
     """The computation of a vector of lanes of so many bits.
 
     `functions` read the arrays at these places into lanes of the C type `c`; the values `known` are those of lanes.
-    `body` is what is computed from these and the elements of the other arrays.
+    `still` are places and names of narrow numbers that stand still, which `repeat` puts into all lanes. `body` is what
+    is computed from these and the elements of the other arrays.
     """
 
     bits: int
     c: str
+    repeat: str
     functions: tuple[tuple[int, str], ...]
     known: tuple[tuple[str, int], ...]
+    still: tuple[tuple[int, str], ...]
     body: tuple[str, ...]
 
     @property
