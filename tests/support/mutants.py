@@ -53,6 +53,7 @@ ROOMS = {
     "csrc/vmath/bcg_complex": ["tests/behaviour/test_complex.py", "tests/csrc/test_complex_pairs.py"],
     "csrc/vmath/": ["tests/csrc/test_vmath.py", "tests/behaviour/test_accuracy.py"],
     "csrc/helpers/bcg_half.h": ["tests/core/test_float16.py", "tests/ops/test_casts.py"],
+    "csrc/helpers/bcg_lanes.h": ["tests/loops/schedule/test_widened_reads.py"],
     "csrc/helpers/bcg_broadcast.h": ["tests/csrc/test_sizes.py", "tests/emit/standalone/test_module.py"],
     "csrc/helpers/bcg_extent.h": ["tests/csrc/test_sizes.py", "tests/emit/standalone/test_module.py"],
     "csrc/helpers/bcg_shape": ["tests/emit/shape_program"],
