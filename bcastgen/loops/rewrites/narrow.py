@@ -32,7 +32,7 @@ __all__ = ["narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in COMPUTED if row.is_integer}
-# From so many ops on on integers they gain more in narrow lanes than it takes to widen their result.
+# So many ops on integers gain more in narrow lanes than it takes to widen their result.
 _WORTH = 4
 # The number of right low bits of a new value that equals the old one in full.
 _EXACT = 1 << 16

@@ -13,11 +13,14 @@ from bcastgen.loops.schedule.program_schedule import standalone_schedule
 from bcastgen.loops.schedule.shared_rows import SharedPass
 from bcastgen.loops.schedule.threads import Threads
 from bcastgen.loops.schedule.verify import verify_program, verify_schedule
+from bcastgen.loops.schedule.widened_reads import WidenedReads
 
 STAGED = "(f32[*] a, f32[*] b) -> exp(a) * sin(b)"
 BLOCKS = "(f32[*] a) -> a * tanh(log1p(exp(a)))"
 TILED = "(f32[?,?] x, f32[1,?] s) -> x * exp(s) + 1"
 ROWS = "(f32[?,?] a, f32[?,?] b) -> a + b"
+NARROW = "(u8[*] a, f32[*] b) -> a * b"
+BYTES = "(u8[*] a) -> (a.astype(u16) * 3 >> 2).astype(uint8)"
 SIDES = "(bool[*] m, f32[*] a, f32[*] b) -> where(m, a, a * b)"
 
 
@@ -70,6 +73,15 @@ FAULTS = {
         one := standalone(ROWS), variants=tuple(replace(each, aligned=(0,)) for each in one.inline.variants)
     ),
     "prefetches what it does not read": lambda: block(scheduled(BLOCKS), 1, prefetched=(Load(1),)),
+    "widens what it reads in a variant that it has not": lambda: inline(
+        one := scheduled(NARROW), variants=one.inline.variants[1:]
+    ),
+    "widens what it reads, and goes by blocks": lambda: inline(
+        scheduled(BLOCKS), widened=WidenedReads(32, scheduled(BLOCKS).inline.variants)
+    ),
+    "has words that are widened": lambda: inline(
+        one := scheduled(BYTES), widened=WidenedReads(32, one.inline.words.variants)
+    ),
     "are no dims of the nest": lambda: replace(scheduled(STAGED), shared_pass=SharedPass((3,), 1)),
     "has no inner loop": lambda: inline(scheduled(STAGED), variants=()),
 }
@@ -119,7 +131,7 @@ def test_a_wrong_schedule_of_a_program_is_refused(fault):
         verify_program(*PROGRAM_FAULTS[fault]())
 
 
-@pytest.mark.parametrize("text", [STAGED, BLOCKS, SIDES, "(u8[*] a, u8[*] b) -> a // 8 + b"])
+@pytest.mark.parametrize("text", [STAGED, BLOCKS, SIDES, NARROW, BYTES, "(u8[*] a, u8[*] b) -> a // 8 + b"])
 def test_ours_are_right(text):
     verify_schedule(scheduled(text))
 
