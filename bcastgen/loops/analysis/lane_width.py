@@ -14,7 +14,7 @@ from ...ops.rows.conversions import CAST
 from ..nest import Load, Nest, Statement
 from .demanded_bits import shift_of
 
-__all__ = ["is_widened", "lane_bits"]
+__all__ = ["is_cheap", "is_widened", "lane_bits"]
 
 # A loop's statements occur in it twice, so long bodies take the compiler too long.
 _MAX_STATEMENTS = 24
@@ -64,9 +64,12 @@ def _stays(statement: Statement, bits: int) -> bool:
     if statement.op is CAST:
         widens = is_widened(source, bits) and isinstance(statement.operands[0], Load)
         return widens or (source is I32 and target is F32)
-    if not all(_is_lane(dtype, bits) for dtype in statement.operand_dtypes):
-        return False
-    if source.is_float:
+    return all(_is_lane(dtype, bits) for dtype in statement.operand_dtypes) and is_cheap(statement)
+
+
+def is_cheap(statement: Statement) -> bool:
+    """Whether a statement is as cheap in lanes as any other: no function, nor a shift by what is in arrays."""
+    if statement.operand_dtypes[0].is_float:
         return statement.op.floats.in_words
     facts = statement.op.integers
     return facts.in_words and (not facts.shifts or shift_of(statement) is not None)

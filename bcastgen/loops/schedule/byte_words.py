@@ -18,7 +18,7 @@ from __future__ import annotations
 from ...core.dtypes import F64, DType
 from ...core.frozen import dataclass, replace
 from ...ops.rows.conversions import CAST
-from ..analysis.demanded_bits import shift_of
+from ..analysis.lane_width import is_cheap
 from ..nest import Let, Load, Nest, Statement, Value
 from .variants import UNIT, ZERO, Variant
 
@@ -110,10 +110,7 @@ def _is_simple(statement: Statement, bits: int, wide: bool = False) -> bool:
         return isinstance(statement.operands[0], Load) and (_is_of(target, bits) or (wide and target is F64))
     if not all(_is_of(dtype, bits) or (wide and dtype is F64) for dtype in (*statement.operand_dtypes, target)):
         return False
-    if source.is_float:
-        return statement.op.floats.in_words
-    facts = statement.op.integers
-    return facts.in_words and (not facts.shifts or shift_of(statement) is not None)
+    return is_cheap(statement)
 
 
 def _is_of(dtype: DType, bits: int) -> bool:
