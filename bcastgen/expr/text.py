@@ -22,7 +22,7 @@ from ..core.errors import BcastgenError, ParseError, TraceError, with_article
 from ..core.near_names import did_you_mean
 from ..core.python_text import parse_expression
 from ..ops.row import Op
-from ..ops.table import OPS, find_op, find_operator, known_ops, several
+from ..ops.table import OPS, SEVERAL, find_op, find_operator, known_ops, several
 from . import refusals
 from .build import Builder
 from .nodes import Expression, Node, Operand
@@ -443,5 +443,9 @@ def _cure(tree: ast.AST) -> str:
 
 
 def _suggestion(name: str) -> str:
-    meant = did_you_mean(name, [op.name for op in known_ops() if not op.params], before="")
+    from .compositions import COMPOSITIONS, WITH_NUMBERS  # noqa: PLC0415 - only errors need them
+    from .reductions import FUNCTIONS  # noqa: PLC0415 - only errors need them
+
+    ops = [op.name for op in known_ops() if not op.params]
+    meant = did_you_mean(name, [*ops, *SEVERAL, *FUNCTIONS, *COMPOSITIONS, *WITH_NUMBERS], before="")
     return f" ({meant})" if meant else ""

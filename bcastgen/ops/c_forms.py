@@ -46,7 +46,7 @@ ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
 class RangeTest:
     """A test that an element passes if a number of it, of a C type, is at most `most`; all three are C templates.
 
-    `says` is what it says of the operands, for a reader.
+    `most` is below 2^63. `says` is what it says of the operands, for a reader.
     """
 
     c: str

@@ -40,6 +40,29 @@ static inline void bcg_set_word_32(void *bytes, int64_t at, uint32_t word)
     memcpy((char *)bytes + 4 * at, &word, sizeof word);
 }
 
+/* What numbers seen so far say of a limit below 2^63: their maximum. Where vectors have none of 64 bits (AVX2), the highest
+ * bit of the numbers themselves and of what is left to the limit. */
+static inline uint64_t bcg_seen_u64(uint64_t seen, uint64_t number, uint64_t limit)
+{
+#ifdef __AVX512F__
+    (void)limit;
+    return number > seen ? number : seen;
+#else
+    return seen | number | (limit - number);
+#endif
+}
+
+/* Whether a number that bcg_seen_u64 has seen is above the limit. */
+static inline int bcg_is_above_u64(uint64_t seen, uint64_t limit)
+{
+#ifdef __AVX512F__
+    return seen > limit;
+#else
+    (void)limit;
+    return seen >> 63 != 0;
+#endif
+}
+
 /* Rounds towards minus infinity; x / 0 is 0, and x / -1 wraps. */
 static inline int32_t bcg_floor_divide_i32(int32_t x, int32_t y)
 {

@@ -5,9 +5,9 @@
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
  * All start from e^x = 2^n e^r with r = x - n log(2), |r| <= log(2) / 2: n is rounded by adding a number whose last
- * digit counts ones, so that the low bits of the sum hold n, too, and a shift brings it to the exponent. Where 2^n is
- * not finite, or too small, it is applied in two steps; forms with `common` in the name leave that out, and give the
- * same bits where it is not needed.
+ * digit counts ones, so that the low bits of the sum hold n and the bias, which a shift brings to the exponent. Where
+ * 2^n is not finite, or too small, it is applied in two steps; forms with `common` in the name leave that out, and give
+ * the same bits where it is not needed.
  */
 #ifndef BCG_VMATH_EXP_H
 #define BCG_VMATH_EXP_H
@@ -60,62 +60,92 @@ static inline double bcg_exp_tail_f64(double r, double s)
 
 #define BCG_EXP2_COMMON_F64 1021.0
 
-/* p 2^n, where n is in the low bits of shifted. */
+/* (1 + p) 2^n, where n and the bias are in the low bits of shifted. */
 typedef struct {
     float p, shifted;
 } bcg_exp_parts_f32;
 
-/* p 2^n, where n is in the low bits of shifted. */
+/* The number added to round to whole ones, and to find the exponent of 2^n in the low bits of the sum. */
+#define BCG_EXP_SHIFT_F32 (BCG_SHIFT_F32 + 127)
+
+/* (1 + p) 2^n, where n is the exponent of a normal number, and so is the result. */
+static inline float bcg_exp_of_common_f32(bcg_exp_parts_f32 e)
+{
+    const float power = bcg_from_bits_f32(bcg_bits_f32(e.shifted) << 23);
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fmaf(e.p, power, power);
+#else
+    return (1 + e.p) * power;
+#endif
+}
+
+/* (1 + p) 2^n for any n; tiny: 2^n, or the result, may not be normal. */
+static inline float bcg_exp_of_f32(bcg_exp_parts_f32 e, int tiny)
+{
+    const float n = e.shifted + (tiny ? 64 - 127.0f : -127.0f);
+    const float moved = bcg_from_bits_f32(bcg_bits_f32(1 + e.p) + (bcg_bits_f32(n) << 23));
+    return moved * (tiny ? 0x1p-64f : 1);
+}
+
+/* (1 + p) 2^n, where n and the bias are in the low bits of shifted. */
 typedef struct {
     double p, shifted;
 } bcg_exp_parts_f64;
 
+/* The number added to round to whole ones, and to find the exponent of 2^n in the low bits of the sum. */
+#define BCG_EXP_SHIFT_F64 (BCG_SHIFT_F64 + 1023)
+
+/* (1 + p) 2^n, where n is the exponent of a normal number, and so is the result. */
+static inline double bcg_exp_of_common_f64(bcg_exp_parts_f64 e)
+{
+    const double power = bcg_from_bits_f64(bcg_bits_f64(e.shifted) << 52);
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fma(e.p, power, power);
+#else
+    return (1 + e.p) * power;
+#endif
+}
+
+/* (1 + p) 2^n for any n; tiny: 2^n, or the result, may not be normal. */
+static inline double bcg_exp_of_f64(bcg_exp_parts_f64 e, int tiny)
+{
+    const double n = e.shifted + (tiny ? 64 - 1023.0 : -1023.0);
+    const double moved = bcg_from_bits_f64(bcg_bits_f64(1 + e.p) + (bcg_bits_f64(n) << 52));
+    return moved * (tiny ? 0x1p-64 : 1);
+}
+
 static inline bcg_exp_parts_f32 bcg_exp_scaled_f32(float x)
 {
-    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32), n = shifted - BCG_SHIFT_F32;
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_EXP_SHIFT_F32), n = shifted - BCG_EXP_SHIFT_F32;
     const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x)), s = r * r;
-    const float p = 1 + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r);
+    const float p = bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r);
     const bcg_exp_parts_f32 parts = {p, shifted};
     return parts;
 }
 
-static inline float bcg_exp_common_f32(float x)
-{
-    const bcg_exp_parts_f32 e = bcg_exp_scaled_f32(x);
-    return bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted) << 23));
-}
+static inline float bcg_exp_common_f32(float x) { return bcg_exp_of_common_f32(bcg_exp_scaled_f32(x)); }
 
 static inline float bcg_exp_f32(float x)
 {
-    const bcg_exp_parts_f32 e = bcg_exp_scaled_f32(x);
-    const int tiny = x < -87.0f;
-    const float moved = bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
-    const float power = moved * (tiny ? 0x1p-64f : 1);
+    const float power = bcg_exp_of_f32(bcg_exp_scaled_f32(x), x < -87.0f);
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;
 }
 
 static inline bcg_exp_parts_f64 bcg_exp_scaled_f64(double x)
 {
-    const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_SHIFT_F64), n = shifted - BCG_SHIFT_F64;
+    const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_EXP_SHIFT_F64), n = shifted - BCG_EXP_SHIFT_F64;
     const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, x)), s = r * r;
-    const double p = 1 + bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r);
+    const double p = bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r);
     const bcg_exp_parts_f64 parts = {p, shifted};
     return parts;
 }
 
-static inline double bcg_exp_common_f64(double x)
-{
-    const bcg_exp_parts_f64 e = bcg_exp_scaled_f64(x);
-    return bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted) << 52));
-}
+static inline double bcg_exp_common_f64(double x) { return bcg_exp_of_common_f64(bcg_exp_scaled_f64(x)); }
 
 static inline double bcg_exp_f64(double x)
 {
-    const bcg_exp_parts_f64 e = bcg_exp_scaled_f64(x);
-    const int tiny = x < -708.0;
-    const double moved = bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
-    const double power = moved * (tiny ? 0x1p-64 : 1);
+    const double power = bcg_exp_of_f64(bcg_exp_scaled_f64(x), x < -708.0);
     const double number = x < -746.0 ? 0 : power;
     return x <= 0x1.62e42fefa39efp9 ? number : x + (double)INFINITY;
 }
@@ -193,50 +223,36 @@ static inline double bcg_exp2_tail_f64(double x, double s)
 
 static inline bcg_exp_parts_f32 bcg_exp2_scaled_f32(float x)
 {
-    const float shifted = x + BCG_SHIFT_F32, r = x - (shifted - BCG_SHIFT_F32), s = r * r;
+    const float shifted = x + BCG_EXP_SHIFT_F32, r = x - (shifted - BCG_EXP_SHIFT_F32), s = r * r;
     const float low = bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r * -0x1.05c61p-29f);
-    const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, low);
+    const float p = bcg_close_fma_f32(r, 0x1.62e43p-1f, low);
     const bcg_exp_parts_f32 parts = {p, shifted};
     return parts;
 }
 
-static inline float bcg_exp2_common_f32(float x)
-{
-    const bcg_exp_parts_f32 e = bcg_exp2_scaled_f32(x);
-    return bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted) << 23));
-}
+static inline float bcg_exp2_common_f32(float x) { return bcg_exp_of_common_f32(bcg_exp2_scaled_f32(x)); }
 
 static inline float bcg_exp2_f32(float x)
 {
-    const bcg_exp_parts_f32 e = bcg_exp2_scaled_f32(x);
-    const int tiny = x < -125;
-    const float moved = bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
-    const float power = moved * (tiny ? 0x1p-64f : 1);
+    const float power = bcg_exp_of_f32(bcg_exp2_scaled_f32(x), x < -125);
     const float number = x < -150 ? 0 : power;
     return x < 128 ? number : x + INFINITY;
 }
 
 static inline bcg_exp_parts_f64 bcg_exp2_scaled_f64(double x)
 {
-    const double shifted = x + BCG_SHIFT_F64, r = x - (shifted - BCG_SHIFT_F64), s = r * r;
+    const double shifted = x + BCG_EXP_SHIFT_F64, r = x - (shifted - BCG_EXP_SHIFT_F64), s = r * r;
     const double low = bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r * 0x1.abc9e3b39803fp-56);
-    const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, low);
+    const double p = bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, low);
     const bcg_exp_parts_f64 parts = {p, shifted};
     return parts;
 }
 
-static inline double bcg_exp2_common_f64(double x)
-{
-    const bcg_exp_parts_f64 e = bcg_exp2_scaled_f64(x);
-    return bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted) << 52));
-}
+static inline double bcg_exp2_common_f64(double x) { return bcg_exp_of_common_f64(bcg_exp2_scaled_f64(x)); }
 
 static inline double bcg_exp2_f64(double x)
 {
-    const bcg_exp_parts_f64 e = bcg_exp2_scaled_f64(x);
-    const int tiny = x < -1021;
-    const double moved = bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
-    const double power = moved * (tiny ? 0x1p-64 : 1);
+    const double power = bcg_exp_of_f64(bcg_exp2_scaled_f64(x), x < -1021);
     const double number = x < -1075 ? 0 : power;
     return x < 1024 ? number : x + (double)INFINITY;
 }

@@ -28,7 +28,7 @@
  *       machine multiplies and adds with one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87
  *       registers (-mfpmath=387). Largest errors: exp 1 ULP; all else is as IEEE 754 has it. -O3 -fno-math-errno
  *       -fno-trapping-math change no result, and let gcc use vectors.
- *   Stack: at most 1244 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
+ *   Stack: at most 1284 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef DISTANCE_H
 #define DISTANCE_H

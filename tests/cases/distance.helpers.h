@@ -84,29 +84,36 @@ static DISTANCE_INLINE double distance_exp_tail_f64(double r, double s)
     return distance_fma_f64(distance_exp_even_f64(s), r, distance_exp_odd_f64(s));
 }
 
-/* p 2^n, where n is in the low bits of shifted. */
+/* (1 + p) 2^n, where n and the bias are in the low bits of shifted. */
 typedef struct {
     double p, shifted;
 } distance_exp_parts_f64;
 
+/* The number added to round to whole ones, and to find the exponent of 2^n in the low bits of the sum. */
+#define DISTANCE_EXP_SHIFT_F64 (DISTANCE_SHIFT_F64 + 1023)
+
+/* (1 + p) 2^n for any n; tiny: 2^n, or the result, may not be normal. */
+static DISTANCE_INLINE double distance_exp_of_f64(distance_exp_parts_f64 e, int tiny)
+{
+    const double n = e.shifted + (tiny ? 64 - 1023.0 : -1023.0);
+    const double moved = distance_from_bits_f64(distance_bits_f64(1 + e.p) + (distance_bits_f64(n) << 52));
+    return moved * (tiny ? 0x1p-64 : 1);
+}
+
 static DISTANCE_INLINE distance_exp_parts_f64 distance_exp_scaled_f64(double x)
 {
-    const double shifted = distance_fma_f64(x, DISTANCE_LOG2_E_F64, DISTANCE_SHIFT_F64), n =
-        shifted - DISTANCE_SHIFT_F64;
+    const double shifted = distance_fma_f64(x, DISTANCE_LOG2_E_F64, DISTANCE_EXP_SHIFT_F64), n =
+        shifted - DISTANCE_EXP_SHIFT_F64;
     const double r = distance_fma_f64(n, -DISTANCE_LN2_LOW_F64, distance_fma_f64(n, -DISTANCE_LN2_HIGH_F64, x)), s =
         r * r;
-    const double p = 1 + distance_fma_f64(s, distance_fma_f64(distance_exp_tail_f64(r, s), r, 0.5), r);
+    const double p = distance_fma_f64(s, distance_fma_f64(distance_exp_tail_f64(r, s), r, 0.5), r);
     const distance_exp_parts_f64 parts = {p, shifted};
     return parts;
 }
 
 static DISTANCE_INLINE double distance_exp_f64(double x)
 {
-    const distance_exp_parts_f64 e = distance_exp_scaled_f64(x);
-    const int tiny = x < -708.0;
-    const double moved = distance_from_bits_f64(distance_bits_f64(e.p) +
-                                                (distance_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
-    const double power = moved * (tiny ? 0x1p-64 : 1);
+    const double power = distance_exp_of_f64(distance_exp_scaled_f64(x), x < -708.0);
     const double number = x < -746.0 ? 0 : power;
     return x <= 0x1.62e42fefa39efp9 ? number : x + (double)INFINITY;
 }

@@ -89,27 +89,35 @@ static HOISTED_INLINE float hoisted_exp_tail_f32(float r, float s)
     return hoisted_fma_f32(hoisted_exp_even_f32(s), r, hoisted_exp_odd_f32(s));
 }
 
-/* p 2^n, where n is in the low bits of shifted. */
+/* (1 + p) 2^n, where n and the bias are in the low bits of shifted. */
 typedef struct {
     float p, shifted;
 } hoisted_exp_parts_f32;
 
+/* The number added to round to whole ones, and to find the exponent of 2^n in the low bits of the sum. */
+#define HOISTED_EXP_SHIFT_F32 (HOISTED_SHIFT_F32 + 127)
+
+/* (1 + p) 2^n for any n; tiny: 2^n, or the result, may not be normal. */
+static HOISTED_INLINE float hoisted_exp_of_f32(hoisted_exp_parts_f32 e, int tiny)
+{
+    const float n = e.shifted + (tiny ? 64 - 127.0f : -127.0f);
+    const float moved = hoisted_from_bits_f32(hoisted_bits_f32(1 + e.p) + (hoisted_bits_f32(n) << 23));
+    return moved * (tiny ? 0x1p-64f : 1);
+}
+
 static HOISTED_INLINE hoisted_exp_parts_f32 hoisted_exp_scaled_f32(float x)
 {
-    const float shifted = hoisted_fma_f32(x, HOISTED_LOG2_E_F32, HOISTED_SHIFT_F32), n = shifted - HOISTED_SHIFT_F32;
+    const float shifted = hoisted_fma_f32(x, HOISTED_LOG2_E_F32, HOISTED_EXP_SHIFT_F32), n =
+        shifted - HOISTED_EXP_SHIFT_F32;
     const float r = hoisted_fma_f32(n, -HOISTED_LN2_LOW_F32, hoisted_fma_f32(n, -HOISTED_LN2_HIGH_F32, x)), s = r * r;
-    const float p = 1 + hoisted_fma_f32(s, hoisted_fma_f32(hoisted_exp_tail_f32(r, s), r, 0.5f), r);
+    const float p = hoisted_fma_f32(s, hoisted_fma_f32(hoisted_exp_tail_f32(r, s), r, 0.5f), r);
     const hoisted_exp_parts_f32 parts = {p, shifted};
     return parts;
 }
 
 static HOISTED_INLINE float hoisted_exp_f32(float x)
 {
-    const hoisted_exp_parts_f32 e = hoisted_exp_scaled_f32(x);
-    const int tiny = x < -87.0f;
-    const float moved = hoisted_from_bits_f32(hoisted_bits_f32(e.p) +
-                                              (hoisted_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
-    const float power = moved * (tiny ? 0x1p-64f : 1);
+    const float power = hoisted_exp_of_f32(hoisted_exp_scaled_f32(x), x < -87.0f);
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;
 }

@@ -48,10 +48,13 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)") /* its s
 /* 1 / log(2) */
 #define PICKED_LOG2_E_F32 0x1.715476p0f
 
-/* p 2^n, where n is in the low bits of shifted. */
+/* (1 + p) 2^n, where n and the bias are in the low bits of shifted. */
 typedef struct {
     float p, shifted;
 } picked_exp_parts_f32;
+
+/* The number added to round to whole ones, and to find the exponent of 2^n in the low bits of the sum. */
+#define PICKED_EXP_SHIFT_F32 (PICKED_SHIFT_F32 + 127)
 
 /* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static bcastgen_status picked_domain(const bcastgen_array *x, const bcastgen_array *s, int64_t *extents, int32_t *from,

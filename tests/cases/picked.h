@@ -31,7 +31,7 @@
  *   Each call takes the first of these instruction sets that the machine has: x86-64-v4 (AVX-512), x86-64-v3 (AVX2),
  *       what the compiler's flags name. All but the last have FMA. Nothing is kept between calls. gcc from 12 and clang
  *       from 18 on compile all for 64-bit x86, others the last alone; so do these where flags name AVX2.
- *   Stack: at most 1360 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
+ *   Stack: at most 1400 bytes with gcc at -O2 or -Os; clang, or wider vectors than 16 bytes, may take more.
  */
 #ifndef PICKED_H
 #define PICKED_H

@@ -79,27 +79,35 @@ static SOFTMAX_INLINE float softmax_exp_tail_f32(float r, float s)
     return softmax_fma_f32(softmax_exp_even_f32(s), r, softmax_exp_odd_f32(s));
 }
 
-/* p 2^n, where n is in the low bits of shifted. */
+/* (1 + p) 2^n, where n and the bias are in the low bits of shifted. */
 typedef struct {
     float p, shifted;
 } softmax_exp_parts_f32;
 
+/* The number added to round to whole ones, and to find the exponent of 2^n in the low bits of the sum. */
+#define SOFTMAX_EXP_SHIFT_F32 (SOFTMAX_SHIFT_F32 + 127)
+
+/* (1 + p) 2^n for any n; tiny: 2^n, or the result, may not be normal. */
+static SOFTMAX_INLINE float softmax_exp_of_f32(softmax_exp_parts_f32 e, int tiny)
+{
+    const float n = e.shifted + (tiny ? 64 - 127.0f : -127.0f);
+    const float moved = softmax_from_bits_f32(softmax_bits_f32(1 + e.p) + (softmax_bits_f32(n) << 23));
+    return moved * (tiny ? 0x1p-64f : 1);
+}
+
 static SOFTMAX_INLINE softmax_exp_parts_f32 softmax_exp_scaled_f32(float x)
 {
-    const float shifted = softmax_fma_f32(x, SOFTMAX_LOG2_E_F32, SOFTMAX_SHIFT_F32), n = shifted - SOFTMAX_SHIFT_F32;
+    const float shifted = softmax_fma_f32(x, SOFTMAX_LOG2_E_F32, SOFTMAX_EXP_SHIFT_F32), n =
+        shifted - SOFTMAX_EXP_SHIFT_F32;
     const float r = softmax_fma_f32(n, -SOFTMAX_LN2_LOW_F32, softmax_fma_f32(n, -SOFTMAX_LN2_HIGH_F32, x)), s = r * r;
-    const float p = 1 + softmax_fma_f32(s, softmax_fma_f32(softmax_exp_tail_f32(r, s), r, 0.5f), r);
+    const float p = softmax_fma_f32(s, softmax_fma_f32(softmax_exp_tail_f32(r, s), r, 0.5f), r);
     const softmax_exp_parts_f32 parts = {p, shifted};
     return parts;
 }
 
 static SOFTMAX_INLINE float softmax_exp_f32(float x)
 {
-    const softmax_exp_parts_f32 e = softmax_exp_scaled_f32(x);
-    const int tiny = x < -87.0f;
-    const float moved = softmax_from_bits_f32(softmax_bits_f32(e.p) +
-                                              (softmax_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
-    const float power = moved * (tiny ? 0x1p-64f : 1);
+    const float power = softmax_exp_of_f32(softmax_exp_scaled_f32(x), x < -87.0f);
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;
 }

@@ -67,6 +67,8 @@ def compiled(tmp_path_factory):
         number = test.number.replace("{0}", "a[i]").replace("{1}", "b[i]")
         lines.append(f"void test_{at}(const {c} *a, const {c} *b, unsigned char *r, int64_t n)")
         lines.append(f"{{ for (int64_t i = 0; i < n; i++) r[i] = (({test.c})({number})) <= {test.most}; }}")
+        if test.c == "uint64_t":
+            lines.append(f"uint64_t limit_{at}(void) {{ return {test.most}; }}")
     directory = tmp_path_factory.mktemp("range_tests")
     (directory / "tests.c").write_text("\n".join(lines) + "\n")
     command = ["gcc", "-O1", *NATIVE, *SHARED, *CSRC_FLAGS, "-o", directory / "tests.so", directory / "tests.c", "-lm"]
@@ -106,6 +108,40 @@ def test_the_words_are_those_of_the_c(at, case, compiled):
     # A divisor that is not a number of a usual size leaves the test of any divisor, which it may fail or pass always.
     assert 0 < passed.sum() < a.size or constant in (math.inf, 2.0**70) or constant != constant
     np.testing.assert_array_equal(passed, expected, err_msg=test.says)
+
+
+def test_limits_of_64_bits_are_below_2_63(compiled):
+    wide = [getattr(compiled, f"limit_{at}") for at, (*_, test) in TESTS if test.c == "uint64_t"]
+    for limit in wide:
+        limit.restype = ctypes.c_uint64
+    assert len(wide) > 5
+    assert all(limit() < 2**63 for limit in wide)
+
+
+@pytest.mark.parametrize("flags", [NATIVE, ()], ids=["native", "plain"])
+def test_a_block_with_one_number_of_64_bits_above_the_limit_is_found(tmp_path, flags):
+    """The maximum, or where vectors have none the highest bits, of blocks of one to some numbers of any size."""
+    (tmp_path / "seen.c").write_text(
+        '#include "bcg_scalar.h"\n'
+        "int is_above(const uint64_t *x, int64_t n, uint64_t limit)\n{\n    uint64_t seen = 0;\n"
+        "    for (int64_t i = 0; i < n; i++) seen = bcg_seen_u64(seen, x[i], limit);\n"
+        "    return bcg_is_above_u64(seen, limit);\n}\n"
+    )
+    command = ["gcc", "-O1", *flags, *SHARED, *CSRC_FLAGS, "-o", tmp_path / "seen.so", tmp_path / "seen.c", "-lm"]
+    subprocess.run(command, check=True)
+    is_above = ctypes.CDLL(str(tmp_path / "seen.so")).is_above
+    random = np.random.default_rng(6)
+    sizes = [0, 1, 63, 2**20, 2**52, 0x7FEFFFFFFFFFFFFF, 2**63 - 1]
+    edges = [*sizes, *(size + 1 for size in sizes), 2**63 + 2**62, 2**64 - 2, 2**64 - 1]
+    found = []
+    for limit in sizes:
+        for length in (1, 2, 5):
+            for _ in range(200):
+                block = random.choice(np.array(edges, np.uint64), length)
+                seen = is_above(ctypes.c_void_p(block.ctypes.data), ctypes.c_int64(length), ctypes.c_uint64(limit))
+                assert seen == any(int(number) > limit for number in block), (block, limit)
+                found.append(seen)
+    assert 0.1 < np.mean(found) < 0.9
 
 
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)

@@ -146,6 +146,17 @@ class RangeTestView:
     number: str
     limits: tuple[str, ...]
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the numbers have 64 bits, of which not all vectors have a maximum."""
+        return self.c == "uint64_t"
+
+    @property
+    def fails(self) -> str:
+        """The condition that a block fails the test."""
+        form = "bcg_is_above_u64(most{}, {})" if self.is_wide else "most{} > {}"
+        return " || ".join(form.format(self.at, limit) for limit in self.limits)
+
 
 @dataclass(frozen=True, slots=True)
 class CommonCaseView:
