@@ -153,6 +153,39 @@ def test_zero_dim_results_are_scalars_unless_arrays_are_asked_for():
     assert [type(value) for value in arrays(np.ones(1), 2)] == [np.ndarray] * 2
 
 
+def test_scalars_are_of_every_dtype_and_are_made_without_an_array():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in map(np.dtype, ("?", *"bBhHiIlLefdFD", ml_dtypes.bfloat16)):
+        same = bg.jit(lambda a: bg.where(a == a, a, a))
+        value = np.ones(3, dtype)[1]
+        result = same(value)
+        assert (type(result), result) == (type(value), value), dtype
+        assert type(same(value, out=...)) is np.ndarray
+    many = bg.jit(lambda a: (a, a + 1, a + 2, a + 3, a + 4, a + 5))
+    assert [(type(value), value) for value in many(2)] == [(np.int64, 2 + i) for i in range(6)]
+    out = np.empty((), np.int64)
+    got = bg.jit(lambda a: (a, a + 1, a * 1j))(np.int64(2), out=(None, out, None))
+    assert [type(value) for value in got] == [np.int64, np.ndarray, np.complex128]
+    assert (got[0], int(out), got[2]) == (2, 3, 2j)
+    assert got[1] is out
+
+
+def test_scalars_of_large_arrays_are_right_while_other_threads_call():
+    total = bg.from_text("(f64[?] a) -> sum(a)")
+    arrays = [np.full(1_000_000, float(i)) for i in range(4)]
+    found = [[] for _ in arrays]
+
+    def call(at):
+        found[at] = [float(total(arrays[at])) for _ in range(20)]
+
+    threads = [threading.Thread(target=call, args=(at,)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [[1e6 * i] * 20 for i in range(4)]
+
+
 def test_mismatches_name_operand_dim_and_sizes():
     kernel = bg.jit(lambda a, b: a + b)
     with pytest.raises(bg.BroadcastError) as caught:

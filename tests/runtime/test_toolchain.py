@@ -210,7 +210,13 @@ def test_flags_fit_the_compiler(
 @pytest.mark.parametrize(
     ("machine", "features", "present", "absent"),
     [
-        ("x86_64", "avx2 avx512f fma", {"-march=native", "-mprefer-vector-width=512"}, {"-mcpu=native"}),
+        (
+            "x86_64",
+            "avx2 avx512f fma",
+            {"-march=native", "-mprefer-vector-width=512"},
+            {"-mcpu=native", "-mtune=skylake-avx512"},
+        ),
+        ("x86_64", "avx512_fp16 avx512f", {"-march=native", "-mtune=skylake-avx512"}, set()),
         ("x86_64", "avx2 fma", {"-march=native"}, {"-mprefer-vector-width=512"}),
         ("aarch64", "asimd fp", {"-mcpu=native"}, {"-march=native", "-mprefer-vector-width=512"}),
         # Under qemu-user (docker run --platform linux/arm64) /proc/cpuinfo is that of the machine outside.
