@@ -91,3 +91,17 @@ def test_narrow_numbers_are_widened_as_they_are_loaded(text, kinds, instruction,
     assert len(short) >= variants
     for body in short:
         assert not any(re.search(r"\(%[re][sb]p", one) for one in body), body
+
+
+@pytest.mark.skipif("avx512_fp16" not in FEATURES, reason="gcc 12 knows this processor, and tunes for it by itself")
+@pytest.mark.parametrize("text", ["maximum(a, b)", "where(a < b, a * b, b - a)", "a + float32(0.25) * (b - a)"])
+def test_an_operand_of_two_uses_is_read_once(text, tmp_path, monkeypatch):
+    """Tuned for any processor, gcc reads it again from memory: each read of 64 bytes across lines is two."""
+    given = np.ones((2, 1000), np.float32)
+    loops = [*inner_loops(listing_of(text, given, tmp_path, monkeypatch))]
+    wide = [body for body in loops if any(re.search(r"%[yz]mm", one) for one in body)]
+    assert wide
+    for body in wide:
+        # The destination stands last: a place in memory that is not last, or is all there is, is read.
+        reads = [one for one in body if re.search(r"\(%\w+[^)]*\)(\{[^}]*\})*,", one) and re.match("v", one)]
+        assert len(reads) <= 2, body
