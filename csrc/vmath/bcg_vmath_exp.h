@@ -116,8 +116,10 @@ static inline double bcg_exp_of_f64(bcg_exp_parts_f64 e, int tiny)
 
 static inline bcg_exp_parts_f32 bcg_exp_scaled_f32(float x)
 {
-    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_EXP_SHIFT_F32), n = shifted - BCG_EXP_SHIFT_F32;
-    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x)), s = r * r;
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_EXP_SHIFT_F32);
+    const float n = shifted - BCG_EXP_SHIFT_F32;
+    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x));
+    const float s = r * r;
     const float p = bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r);
     const bcg_exp_parts_f32 parts = {p, shifted};
     return parts;
@@ -134,8 +136,10 @@ static inline float bcg_exp_f32(float x)
 
 static inline bcg_exp_parts_f64 bcg_exp_scaled_f64(double x)
 {
-    const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_EXP_SHIFT_F64), n = shifted - BCG_EXP_SHIFT_F64;
-    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, x)), s = r * r;
+    const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_EXP_SHIFT_F64);
+    const double n = shifted - BCG_EXP_SHIFT_F64;
+    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, x));
+    const double s = r * r;
     const double p = bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r);
     const bcg_exp_parts_f64 parts = {p, shifted};
     return parts;

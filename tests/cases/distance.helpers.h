@@ -102,10 +102,10 @@ static DISTANCE_INLINE double distance_exp_of_f64(distance_exp_parts_f64 e, int 
 
 static DISTANCE_INLINE distance_exp_parts_f64 distance_exp_scaled_f64(double x)
 {
-    const double shifted = distance_fma_f64(x, DISTANCE_LOG2_E_F64, DISTANCE_EXP_SHIFT_F64), n =
-        shifted - DISTANCE_EXP_SHIFT_F64;
-    const double r = distance_fma_f64(n, -DISTANCE_LN2_LOW_F64, distance_fma_f64(n, -DISTANCE_LN2_HIGH_F64, x)), s =
-        r * r;
+    const double shifted = distance_fma_f64(x, DISTANCE_LOG2_E_F64, DISTANCE_EXP_SHIFT_F64);
+    const double n = shifted - DISTANCE_EXP_SHIFT_F64;
+    const double r = distance_fma_f64(n, -DISTANCE_LN2_LOW_F64, distance_fma_f64(n, -DISTANCE_LN2_HIGH_F64, x));
+    const double s = r * r;
     const double p = distance_fma_f64(s, distance_fma_f64(distance_exp_tail_f64(r, s), r, 0.5), r);
     const distance_exp_parts_f64 parts = {p, shifted};
     return parts;

@@ -107,9 +107,10 @@ static HOISTED_INLINE float hoisted_exp_of_f32(hoisted_exp_parts_f32 e, int tiny
 
 static HOISTED_INLINE hoisted_exp_parts_f32 hoisted_exp_scaled_f32(float x)
 {
-    const float shifted = hoisted_fma_f32(x, HOISTED_LOG2_E_F32, HOISTED_EXP_SHIFT_F32), n =
-        shifted - HOISTED_EXP_SHIFT_F32;
-    const float r = hoisted_fma_f32(n, -HOISTED_LN2_LOW_F32, hoisted_fma_f32(n, -HOISTED_LN2_HIGH_F32, x)), s = r * r;
+    const float shifted = hoisted_fma_f32(x, HOISTED_LOG2_E_F32, HOISTED_EXP_SHIFT_F32);
+    const float n = shifted - HOISTED_EXP_SHIFT_F32;
+    const float r = hoisted_fma_f32(n, -HOISTED_LN2_LOW_F32, hoisted_fma_f32(n, -HOISTED_LN2_HIGH_F32, x));
+    const float s = r * r;
     const float p = hoisted_fma_f32(s, hoisted_fma_f32(hoisted_exp_tail_f32(r, s), r, 0.5f), r);
     const hoisted_exp_parts_f32 parts = {p, shifted};
     return parts;

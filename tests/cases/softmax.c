@@ -97,9 +97,10 @@ static SOFTMAX_INLINE float softmax_exp_of_f32(softmax_exp_parts_f32 e, int tiny
 
 static SOFTMAX_INLINE softmax_exp_parts_f32 softmax_exp_scaled_f32(float x)
 {
-    const float shifted = softmax_fma_f32(x, SOFTMAX_LOG2_E_F32, SOFTMAX_EXP_SHIFT_F32), n =
-        shifted - SOFTMAX_EXP_SHIFT_F32;
-    const float r = softmax_fma_f32(n, -SOFTMAX_LN2_LOW_F32, softmax_fma_f32(n, -SOFTMAX_LN2_HIGH_F32, x)), s = r * r;
+    const float shifted = softmax_fma_f32(x, SOFTMAX_LOG2_E_F32, SOFTMAX_EXP_SHIFT_F32);
+    const float n = shifted - SOFTMAX_EXP_SHIFT_F32;
+    const float r = softmax_fma_f32(n, -SOFTMAX_LN2_LOW_F32, softmax_fma_f32(n, -SOFTMAX_LN2_HIGH_F32, x));
+    const float s = r * r;
     const float p = softmax_fma_f32(s, softmax_fma_f32(softmax_exp_tail_f32(r, s), r, 0.5f), r);
     const softmax_exp_parts_f32 parts = {p, shifted};
     return parts;

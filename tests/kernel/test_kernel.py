@@ -153,7 +153,7 @@ def test_zero_dim_results_are_scalars_unless_arrays_are_asked_for():
     assert [type(value) for value in arrays(np.ones(1), 2)] == [np.ndarray] * 2
 
 
-def test_scalars_are_of_every_dtype_and_are_made_without_an_array():
+def test_results_without_dims_are_scalars_of_every_dtype():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     for dtype in map(np.dtype, ("?", *"bBhHiIlLefdFD", ml_dtypes.bfloat16)):
         same = bg.jit(lambda a: bg.where(a == a, a, a))
